@@ -1,0 +1,1 @@
+"""Milepost gives every asynchronous task one reliable, recoverable, near-real-time status."""

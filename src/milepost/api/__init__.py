@@ -1,0 +1,1 @@
+"""HTTP: requests to use cases, results and errors to responses."""

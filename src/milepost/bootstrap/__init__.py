@@ -1,0 +1,1 @@
+"""Turns settings into concrete objects; the only room that names drivers."""

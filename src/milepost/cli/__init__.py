@@ -1,0 +1,1 @@
+"""The `milepost` program: one command a verb, arguments in, exit codes out."""

@@ -1,0 +1,1 @@
+"""The static files of the web console, and nothing else."""

@@ -1,0 +1,1 @@
+"""Compiles definition documents into the value types of the domain."""

@@ -1,0 +1,1 @@
+"""The demonstration: a document pipeline that uses only the public interfaces."""

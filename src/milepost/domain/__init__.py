@@ -1,0 +1,1 @@
+"""The pure core: states, tables and the decision over one fact."""

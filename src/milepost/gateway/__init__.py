@@ -1,0 +1,1 @@
+"""Realtime delivery to viewers: subscribe, replay, isolate the slow."""

@@ -1,0 +1,1 @@
+"""Protocols between the use cases and the parts that do I/O."""

@@ -1,0 +1,1 @@
+"""Loops that run one step again and again, back off and stop gracefully."""

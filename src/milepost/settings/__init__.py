@@ -1,0 +1,1 @@
+"""The settings tree: one documented file, environment overrides, unknown keys refused."""

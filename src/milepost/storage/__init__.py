@@ -1,0 +1,1 @@
+"""SQL: tables, statements, dialect differences and migrations."""

@@ -1,0 +1,1 @@
+"""Signed tokens: issue, verify, rotate keys."""

@@ -1,0 +1,1 @@
+"""One verb a function: what the service does, written against ports."""

@@ -1,0 +1,1 @@
+"""The only codec: API bodies, messages and payload hashes."""

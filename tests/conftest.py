@@ -1,0 +1,3 @@
+"""What every test shares."""
+
+pytest_plugins = ["pytester", "tests.expected_skips"]
