@@ -1,1 +1,1 @@
-"""The pure core: states, tables and the decision over one fact."""
+"""The rules: what a fact does to a task. Pure: data in, data out; no I/O, no clock, no randomness."""

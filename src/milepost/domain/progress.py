@@ -1,0 +1,72 @@
+"""Progress that does not lie: it never goes back within one attempt and stage, and reaches 100 only with success."""
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from milepost.domain.rules import ProgressRules
+from milepost.domain.state import Step, Task
+from milepost.domain.values import Progress
+
+DONE = frozenset({"SUCCEEDED", "CANCELLED"})
+
+
+def advanced(seen: Progress | None, told: Progress | None, *, new_stage: bool) -> Progress | None:
+    """The progress after a report: clamped to its total, and never lower than before inside one stage."""
+    if told is None:
+        return None if new_stage else seen
+    total = told.total
+    current = told.current if total is None else min(told.current, total)
+    if seen is None or new_stage or current >= seen.current:
+        return Progress(current, total, told.unit)
+    kept = seen.current if total is None else min(seen.current, total)
+    return Progress(kept, total, told.unit)
+
+
+def due(step: Step, told: Progress | None, now: int, rules: ProgressRules) -> bool:
+    """Whether a progress report without a new stage has earned a version of its own."""
+    if step.progressed_at is None:
+        return True
+    waited = now - step.progressed_at
+    if waited >= rules.max_interval_ms:
+        return True
+    return waited >= rules.min_interval_ms and _moved(step.progress, told) >= rules.min_percent
+
+
+def _moved(seen: Progress | None, told: Progress | None) -> float:
+    if told is None:
+        return 0.0
+    return 100.0 * (told.fraction - (seen.fraction if seen else 0.0))
+
+
+def is_done(step: Step, task_attempt: int) -> bool:
+    """Whether nothing more is expected of this step in this task attempt.
+
+    It succeeded, was cancelled, failed where that only warns, or was kept from an earlier task attempt.
+    """
+    if step.lifecycle in DONE or step.task_attempt < task_attempt:
+        return True
+    return step.ended and step.on_failure == "CONTINUE_WITH_WARNING"
+
+
+def percent(steps: Iterable[Step], task_attempt: int, *, weighted: bool) -> int | None:
+    """The whole percentage of a task, rounded down, at most 99; None while no step is known."""
+    total = done = 0.0
+    for step in steps:
+        weight = float(step.weight) if weighted else 1.0
+        total += weight
+        if is_done(step, task_attempt):
+            done += weight
+        elif step.progress is not None and weighted:
+            done += weight * step.progress.fraction
+    return min(99, int(100.0 * done / total + 1e-9)) if total else None
+
+
+def recounted(task: Task, steps: Iterable[Step], *, mode: str, may_fall: bool = False) -> Task:
+    """The task with its percentage and step counts computed anew; the percentage falls only where it may."""
+    rows = tuple(steps)
+    share = None if mode == "STAGES" else percent(rows, task.attempt, weighted=mode == "WEIGHTED")
+    if not may_fall and task.percent is not None:
+        share = task.percent if share is None else max(share, task.percent)
+    done = sum(is_done(step, task.attempt) for step in rows)
+    return replace(task, percent=share, steps_done=done, steps_total=len(rows))

@@ -1,0 +1,44 @@
+"""Numbers and instants on the wire: numbers that may pass 2^53 are decimal strings, instants RFC 3339 UTC with milliseconds."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from msgspec import Meta
+
+SAFE = 2**53 - 1
+"""The largest integer every JSON reader keeps exactly."""
+
+Decimal = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,18})(?![\s\S])", description="A non-negative integer as text.")]
+Instant = Annotated[str, Meta(description="RFC 3339, UTC, milliseconds.", extra_json_schema={"format": "date-time"})]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MS = timedelta(milliseconds=1)
+_CURSOR = re.compile(r"([A-Za-z0-9]{1,32}):(0|[1-9][0-9]{0,18})")
+
+
+def instant(ms: int) -> str:
+    """An instant in UTC milliseconds as RFC 3339 text."""
+    seconds, rest = divmod(ms, 1000)
+    return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}.{rest:03d}Z"
+
+
+def instant_or_none(ms: int | None) -> str | None:
+    """The same for an instant that may be absent."""
+    return None if ms is None else instant(ms)
+
+
+def milliseconds(value: datetime) -> int:
+    """An aware datetime as UTC milliseconds, cut, never rounded."""
+    return (value - _EPOCH) // _MS
+
+
+def cursor(epoch: str, position: int) -> str:
+    """A place in a stream: `epoch:position`."""
+    return f"{epoch}:{position}"
+
+
+def parse_cursor(text: str) -> tuple[str, int] | None:
+    """The epoch and position of a cursor, or None where the text is not one."""
+    found = _CURSOR.fullmatch(text)
+    return (found[1], int(found[2])) if found else None
