@@ -1,4 +1,4 @@
-"""Opens attempts. A retry is a new attempt, by number, opened by the coordinator; a state never runs backwards in place."""
+"""Opens attempts. A retry is a new attempt, by number, opened by the coordinator; no state runs backwards in place."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -90,7 +90,7 @@ def open_step_attempt(state: TaskState, step_id: str, opening: Opening, rules: T
 
 
 def new_source(state: TaskState, step_id: str, attempt: int) -> Accepted | Refused:
-    """Raises the source epoch of a step's current attempt and empties its sequence, so that a newer run fences an older."""
+    """Raises the source epoch of a step's newest attempt and empties its sequence: a newer run fences an older one."""
     step = state.steps.get(step_id)
     if step is None:
         return Refused("NOT_FOUND", "The task has no such step.")

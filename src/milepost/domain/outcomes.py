@@ -68,7 +68,7 @@ class Stale(Struct, frozen=True):
 
 
 class Refused(Struct, frozen=True):
-    """A fact or command that is not allowed; nothing changes. `evidence` says under which reason it is kept, if at all."""
+    """A fact or command that is not allowed; nothing changes. `evidence`: under which reason it is kept."""
 
     code: RefusalCode
     detail: str

@@ -65,7 +65,15 @@ def event_of(fact: Fact, task: Task, step: Step | None, now: int, *, gap: bool =
     )
 
 
-def service_event(event_id: str, event_type: str, task: Task, step: Step | None, now: int, producer_id: str, public: PublicFacts | None = None) -> Event:
+def service_event(
+    event_id: str,
+    event_type: str,
+    task: Task,
+    step: Step | None,
+    now: int,
+    producer_id: str,
+    public: PublicFacts | None = None,
+) -> Event:
     """An event that the service makes itself, such as the creation or a new attempt."""
     return Event(
         tenant_id=task.tenant_id,

@@ -1,4 +1,4 @@
-"""Who may: tenants, service credentials, user sessions, one-time codes and the audit log. Secrets are stored as hashes."""
+"""Who may: tenants, credentials, user sessions, one-time codes and the audit log. Secrets are stored as hashes."""
 
 from typing import Literal, Protocol
 

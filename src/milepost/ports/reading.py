@@ -1,4 +1,4 @@
-"""What viewers and services read. Every answer that shows state carries the cursor it was read at, read before the state."""
+"""What viewers and services read. An answer that shows state carries the cursor, which was read before the state."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -85,7 +85,7 @@ class Reading(Protocol):
     """Reads committed state, each call in one consistent view of the database."""
 
     async def snapshot(self, key: TaskKey, *, all_attempts: bool = False) -> Snapshot | None:
-        """One task with its steps by ordinal (and attempt, newest first); a tombstone has `deleted_at`; None if unknown."""
+        """One task with its steps by ordinal (attempts newest first); a tombstone has `deleted_at`; None if unknown."""
         ...
 
     async def snapshots(self, tenant_id: str, task_ids: Sequence[str], *, steps: bool) -> dict[str, Snapshot]:

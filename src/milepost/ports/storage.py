@@ -1,8 +1,9 @@
 """What a database must do so that a decision is committed as one fact, or not at all.
 
 A use case is a coroutine over a `Transaction`. Storage runs it, commits, and runs it again from its first line after a
-deadlock, a serialization failure or a COMMIT that was never answered: the lock then waits for the old session's fate and
-the remembered answers tell. Such a coroutine therefore reads everything from the transaction and changes nothing else.
+deadlock, a serialization failure or a COMMIT that was never answered: the lock then waits for the old session's fate
+and the remembered answers tell. Such a coroutine therefore reads everything from the transaction and changes nothing
+else.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -82,7 +83,7 @@ class Wanted(Struct, frozen=True):
 
 
 class Known(Struct, frozen=True):
-    """What phase 2 found. `now` is the database's clock in UTC milliseconds, read once; it is the decision's only clock."""
+    """What phase 2 found. `now` is the database's clock in UTC ms, read once; it is the decision's only clock."""
 
     now: int
     epoch: str
@@ -139,7 +140,7 @@ class Storage(Protocol):
     """Runs use cases in transactions and knows which life of the database this is."""
 
     async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Runs `work` and commits. Raises `Unavailable` when the database cannot be had in time; then nothing is done."""
+        """Runs `work` and commits. Raises `Unavailable` if the database cannot be had in time; then nothing is done."""
         ...
 
     async def epoch(self) -> str:

@@ -41,7 +41,7 @@ class StreamLog(Protocol):
     async def entries(
         self, tenant_id: str, after: int, upto: int, limit: int, scope: Scope | None = None
     ) -> tuple[Logged, ...]:
-        """Entries with `after` < position ≤ `upto`, in order, at most `limit`; only those `scope` may learn of, if given."""
+        """Entries with `after` < position ≤ `upto`, in order, at most `limit`; only what `scope` may learn of."""
         ...
 
 
@@ -59,7 +59,7 @@ class Committed(Struct, frozen=True):
 
 
 class Announcer(Protocol):
-    """Is told of every commit of this process, after it and in commit order. A lost call costs a second, nothing else."""
+    """Is told of every commit of this process, after it and in commit order. A lost call costs a second, no more."""
 
     def announce(self, committed: Committed) -> None:
         """Wakes whoever reads this tenant's stream; returns at once."""

@@ -5,7 +5,6 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from milepost.domain.events import Event
-
 from milepost.wire.numbers import Decimal, Instant, instant
 from milepost.wire.views import DataView, ErrorView, StepView, TaskView, data_view, error_view
 

@@ -1,4 +1,4 @@
-"""Numbers and instants on the wire: numbers that may pass 2^53 are decimal strings, instants RFC 3339 UTC with milliseconds."""
+"""Numbers and instants on the wire: what may pass 2^53 is a decimal string, an instant RFC 3339 UTC in milliseconds."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,9 @@ from msgspec import Meta
 SAFE = 2**53 - 1
 """The largest integer every JSON reader keeps exactly."""
 
-Decimal = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,18})(?![\s\S])", description="A non-negative integer as text.")]
+Decimal = Annotated[
+    str, Meta(pattern=r"^(0|[1-9][0-9]{0,18})(?![\s\S])", description="A non-negative integer as text.")
+]
 Instant = Annotated[str, Meta(description="RFC 3339, UTC, milliseconds.", extra_json_schema={"format": "date-time"})]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""The shapes of a task and its steps on the wire, and how state becomes them. A field that is not here is never shown."""
+"""The shapes of a task and its steps on the wire, and how state becomes them. What is not here is never shown."""
 
 from typing import Any, Literal
 
@@ -122,8 +122,14 @@ class StepView(Struct, frozen=True, rename="camel"):
     as_of: Instant
 
 
-def task_view(task: Task, now: int, *, mode: Literal["STEPS", "WEIGHTED", "STAGES"] = "WEIGHTED", projection: Projection = "USER_SUMMARY") -> TaskView:
-    """A task in one projection, as of `now` (UTC ms). A project's members see no personal input and no result address."""
+def task_view(
+    task: Task,
+    now: int,
+    *,
+    mode: Literal["STEPS", "WEIGHTED", "STAGES"] = "WEIGHTED",
+    projection: Projection = "USER_SUMMARY",
+) -> TaskView:
+    """A task in one projection, as of `now` (UTC ms). Members of a project see no personal input and no result."""
     wide = projection != "PROJECT_BROADCAST"
     failure = task.failure
     result = task.result_ref if wide else None
