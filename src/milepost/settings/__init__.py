@@ -1,1 +1,1 @@
-"""The settings tree: one documented file, environment overrides, unknown keys refused."""
+"""Settings: one documented file, overridden by the environment, checked before anything starts."""
