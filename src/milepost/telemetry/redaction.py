@@ -1,0 +1,27 @@
+"""Takes secrets out of text that is about to be written down. The last net: nothing should reach it."""
+
+import re
+from typing import Final
+
+HIDDEN: Final = "(hidden)"
+
+_OPAQUE: Final = r"\b(mp[a-z]_[a-z0-9]{4,64}_)[A-Za-z0-9_-]{8,}"
+_JWT: Final = r"\beyJ[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]+){1,4}"
+_KEY: Final = r"\b([A-Za-z0-9._-]{1,64}:)[A-Za-z0-9+/]{42,}={0,2}"
+_LOGIN: Final = r"(?<=://)[^\s/@\"'?#]*:[^\s@\"']*(?=@)"
+_BEARER: Final = r"(?i:\b(bearer\s+|basic\s+))[A-Za-z0-9._~+/=-]{4,}"
+_NAMED: Final = (
+    r"(?i:\b((?:access_|id_|refresh_)?token|ticket|secret|password|passwd|pwd|api_?key|code)=)[^&#\s\"'\\,;)]+"
+)
+_SHAPES: Final = re.compile("|".join((_OPAQUE, _JWT, _LOGIN, _BEARER, _NAMED, _KEY)))
+_ANY: Final = re.compile("|".join((_OPAQUE, _JWT, _KEY)).encode())
+
+
+def scrub(text: str) -> str:
+    """The text without anything shaped like a credential, a token, a signing key or a password in a URL."""
+    return _SHAPES.sub(lambda found: (found[found.lastindex] if found.lastindex else "") + HIDDEN, text)
+
+
+def suspicious(encoded: bytes) -> bool:
+    """Whether encoded records hold something shaped like one of our secrets: a quick look for the hot path."""
+    return _ANY.search(encoded) is not None
