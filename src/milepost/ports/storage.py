@@ -154,3 +154,7 @@ class Storage(Protocol):
 
 class Unavailable(Exception):
     """The database could not be reached or a lock not be had in time; the same request may be sent again."""
+
+
+class UnknownTenant(LookupError):
+    """Something was to be written into a stream that nobody made; its only argument is the tenant's id."""

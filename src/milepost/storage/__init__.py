@@ -1,1 +1,1 @@
-"""SQL: tables, statements, dialect differences and migrations."""
+"""The databases: tables once, statements, and one small place per database for what differs."""

@@ -1,0 +1,1 @@
+"""SQLite: one writer thread, a few reader threads, and everything that is different here."""
