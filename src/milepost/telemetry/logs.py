@@ -63,6 +63,11 @@ def configure(level: str, form: Form = "auto", stream: TextIO | None = None) -> 
     return plain
 
 
+def get_logger(name: str) -> logging.Logger:
+    """The logger of a module, called by `__name__`."""
+    return logging.getLogger(name)
+
+
 def stamp(seconds: float) -> str:
     """An instant in seconds since 1970 as RFC 3339 UTC with milliseconds."""
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(seconds * 1000) % 1000:03d}Z"
