@@ -1,0 +1,143 @@
+"""The three event streams: one's own tasks and projects, one task in detail, one project."""
+
+from typing import Protocol
+
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from milepost.domain.state import TaskKey
+from milepost.gateway import framing
+from milepost.gateway.feed import Feed
+from milepost.gateway.replay import Replay
+from milepost.gateway.requests import place, refuse, token
+from milepost.gateway.sse import SseStream
+from milepost.gateway.viewer import Interest, Viewer
+from milepost.ports import reading
+from milepost.ports.storage import Unavailable
+from milepost.usecases import identity
+from milepost.wire.ids import is_id
+from milepost.wire.problems import Rejection
+
+
+class SignedIn(Protocol):
+    """Tells who a session's token belongs to. Raises `Rejection` UNAUTHENTICATED."""
+
+    async def viewer(self, token: str | None) -> identity.Viewer:
+        """The person behind a token."""
+        ...
+
+
+def stream_routes(feed: Feed, identities: SignedIn) -> list[BaseRoute]:
+    """The routes of all event streams."""
+    return [
+        Route("/api/stream", PersonalStream(feed, identities), methods=["GET"], name="stream"),
+        Route("/api/tasks/{taskId}/stream", TaskStream(feed, identities), methods=["GET"], name="task_stream"),
+        Route(
+            "/api/projects/{projectId}/stream", ProjectStream(feed, identities), methods=["GET"], name="project_stream"
+        ),
+    ]
+
+
+class EventStream:
+    """An ASGI application that answers with one stream, or with a problem before it has begun."""
+
+    def __init__(self, feed: Feed, identities: SignedIn) -> None:
+        self._feed = feed
+        self._identities = identities
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Streams until the client is gone or the feed ends the stream."""
+        try:
+            viewer, replay = await self._open(scope)
+        except Rejection as rejection:
+            await refuse(send, rejection)
+            return
+        except Unavailable:
+            after = self._feed.limits.retry_after()
+            await refuse(send, Rejection("UNAVAILABLE", "The database cannot be reached.", retry_after=after))
+            return
+        try:
+            if scope["method"] == "HEAD":
+                await send({"type": "http.response.start", "status": 200, "headers": framing.HEADERS})
+                await send({"type": "http.response.body", "body": b""})
+            else:
+                await SseStream(self._feed, viewer, send).run(replay, receive)
+        finally:
+            self._feed.leave(viewer)
+
+    async def _open(self, scope: Scope) -> tuple[Viewer, Replay]:
+        """Joins before the rights are read, so that no change of them falls between the two."""
+        after, secret = place(scope), token(scope)
+        person = await self._identities.viewer(secret)
+        interest = self._interest(person, scope["path_params"])
+        self._feed.admit(interest)
+        viewer = await self._feed.join(interest, after)
+        try:
+            person = await self._identities.viewer(secret)
+            return viewer, await self._feed.replay(viewer, after, await self._rights(person, interest))
+        except BaseException:
+            self._feed.leave(viewer)
+            raise
+
+    def _interest(self, person: identity.Viewer, params: dict[str, str]) -> Interest:
+        raise NotImplementedError
+
+    async def _rights(self, person: identity.Viewer, interest: Interest) -> reading.Scope | None:
+        """What the viewer may learn from the log, where its interest does not say so. Raises `Rejection`."""
+        return None
+
+
+class PersonalStream(EventStream):
+    """`GET /api/stream`: one's own tasks, and those of the projects of the session."""
+
+    def _interest(self, person: identity.Viewer, params: dict[str, str]) -> Interest:
+        return _interest(person, personal=True, project_ids=person.project_ids)
+
+
+class ProjectStream(EventStream):
+    """`GET /api/projects/{projectId}/stream`: the tasks of one project, for its members."""
+
+    def _interest(self, person: identity.Viewer, params: dict[str, str]) -> Interest:
+        project_id = params["projectId"]
+        if project_id not in person.project_ids:
+            raise Rejection("NOT_FOUND", "There is no such project among yours.")
+        return _interest(person, project_ids=frozenset({project_id}))
+
+
+class TaskStream(EventStream):
+    """`GET /api/tasks/{taskId}/stream`: one task in detail and its removal, for whoever may see it."""
+
+    def _interest(self, person: identity.Viewer, params: dict[str, str]) -> Interest:
+        if not is_id(params["taskId"]):
+            raise _unseen()
+        return _interest(person, task_id=params["taskId"])
+
+    async def _rights(self, person: identity.Viewer, interest: Interest) -> reading.Scope | None:
+        key = TaskKey(interest.tenant_id, interest.task_id or "")
+        snapshot = await self._feed.sources.reading.snapshot(key)
+        if snapshot is None or snapshot.task.deleted_at is not None or not person.scope.covers(snapshot.task):
+            raise _unseen()
+        # Every entry of a task names its owner, so the owner's part of the log holds all of them.
+        return reading.Scope(interest.tenant_id, snapshot.task.owner_id)
+
+
+def _unseen() -> Rejection:
+    return Rejection("NOT_FOUND", "There is no such task among those you may see.")
+
+
+def _interest(
+    person: identity.Viewer,
+    *,
+    personal: bool = False,
+    project_ids: frozenset[str] = frozenset(),
+    task_id: str | None = None,
+) -> Interest:
+    return Interest(
+        tenant_id=person.tenant_id,
+        user_id=person.user_id,
+        session_id=person.session_id,
+        expires_at=person.expires_at,
+        personal=personal,
+        project_ids=project_ids,
+        task_id=task_id,
+    )

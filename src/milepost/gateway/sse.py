@@ -1,0 +1,114 @@
+"""Server-sent events as a thin skin: raw ASGI, one writer a stream, and nothing but the viewer while it is idle.
+
+The request's own task waits for the client to go away. Writing is done by a task that lives only while there is
+something to write; everything that waits goes out in one piece.
+"""
+
+import asyncio
+import logging
+
+from starlette.types import Message as AsgiMessage
+from starlette.types import Receive, Send
+
+from milepost.gateway import framing
+from milepost.gateway.feed import Feed
+from milepost.gateway.message import Message
+from milepost.gateway.replay import Replay
+from milepost.gateway.viewer import Viewer
+
+_log = logging.getLogger(__name__)
+_END: AsgiMessage = {"type": "http.response.body", "body": b"", "more_body": False}
+
+
+class SseStream:
+    """The outlet of one viewer: an open HTTP response."""
+
+    __slots__ = ("_aborted", "_beat", "_feed", "_main", "_send", "_viewer", "_writer")
+
+    def __init__(self, feed: Feed, viewer: Viewer, send: Send) -> None:
+        self._feed = feed
+        self._viewer = viewer
+        self._send = send
+        self._main: asyncio.Task[None] | None = None
+        self._writer: asyncio.Task[None] | None = None
+        self._beat = b""
+        self._aborted = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being written at this moment."""
+        return self._writer is not None
+
+    def ready(self) -> None:
+        """Writes what waits, in a task of its own while there is something."""
+        if self._writer is None:
+            self._writer = asyncio.get_running_loop().create_task(self._write())
+
+    def ended(self) -> None:
+        """Gives a client that does not read a little time; it would hold its place for ever otherwise."""
+        asyncio.get_running_loop().call_later(self._feed.limits.linger_seconds, self._abort)
+
+    def beat(self, place: str | None) -> None:
+        """Writes a heartbeat."""
+        self._beat = framing.moved(place) if place else framing.COMMENT
+        self.ready()
+
+    async def run(self, replay: Replay, receive: Receive) -> None:
+        """Sends the beginning, goes live, and returns when the client is gone or the stream has ended."""
+        self._main = asyncio.current_task()
+        self._viewer.outlet = self
+        try:
+            await self._begin(replay)
+            del replay
+            while (await receive())["type"] != "http.disconnect":
+                pass
+        except asyncio.CancelledError:
+            if not self._aborted or self._main is None:
+                raise
+            self._main.uncancel()
+        except OSError:
+            pass
+        finally:
+            self._main = None
+            if self._writer is not None:
+                self._writer.cancel()
+
+    async def _begin(self, replay: Replay) -> None:
+        await self._send({"type": "http.response.start", "status": 200, "headers": framing.HEADERS})
+        await self._body(framing.retry(self._feed.limits.retry()) + _frames(replay.opening))
+        async for messages in replay.chunks():
+            await self._body(_frames(messages))
+        self._viewer.go_live()
+
+    async def _write(self) -> None:
+        try:
+            while chunk := self._take():
+                await self._body(chunk)
+            if self._viewer.end == "drained":
+                await self._body(framing.retry(self._feed.limits.retry()))
+            if self._viewer.end is not None:
+                await self._send(_END)
+        except OSError:
+            # The server says so where a client is gone; its request's task hears of it by itself.
+            return
+        except Exception:
+            _log.exception("A stream could not be written.")
+            self._abort()
+        finally:
+            self._writer = None
+
+    def _take(self) -> bytes:
+        beat, self._beat = self._beat, b""
+        return _frames(self._viewer.queue.take()) + beat
+
+    async def _body(self, chunk: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+    def _abort(self) -> None:
+        if self._main is not None:
+            self._aborted = True
+            self._main.cancel()
+
+
+def _frames(messages: tuple[Message, ...]) -> bytes:
+    return b"".join([message.sse for message in messages])
