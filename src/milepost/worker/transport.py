@@ -1,0 +1,64 @@
+"""Carries requests with httpx, and turns every way to fail into a value."""
+
+import httpx
+
+from milepost.ports.http import Outcome, Reply, Request, Unreachable
+
+TIMEOUT = httpx.Timeout(10.0, connect=3.0)
+REPLY_LIMIT = 8 << 20
+
+
+class SyncTransport:
+    """Carries requests to one service, one after another."""
+
+    def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
+        self._client = httpx.Client(base_url=url, timeout=TIMEOUT, transport=transport, trust_env=False)
+
+    def carry(self, request: Request) -> Outcome:
+        """The reply, or why there is none."""
+        try:
+            with self._client.stream(
+                request.method, request.path, content=request.body, headers=dict(request.headers)
+            ) as reply:
+                body = bytearray()
+                for chunk in reply.iter_bytes():
+                    body += chunk
+                    if len(body) > REPLY_LIMIT:
+                        return Unreachable("the reply is too large")
+                return Reply(reply.status_code, bytes(body), dict(reply.headers))
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            return Unreachable(_reason(error))
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
+
+class AsyncTransport:
+    """The same on an event loop."""
+
+    def __init__(self, url: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._client = httpx.AsyncClient(base_url=url, timeout=TIMEOUT, transport=transport, trust_env=False)
+
+    async def carry(self, request: Request) -> Outcome:
+        """The reply, or why there is none."""
+        try:
+            async with self._client.stream(
+                request.method, request.path, content=request.body, headers=dict(request.headers)
+            ) as reply:
+                body = bytearray()
+                async for chunk in reply.aiter_bytes():
+                    body += chunk
+                    if len(body) > REPLY_LIMIT:
+                        return Unreachable("the reply is too large")
+                return Reply(reply.status_code, bytes(body), dict(reply.headers))
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            return Unreachable(_reason(error))
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._client.aclose()
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
