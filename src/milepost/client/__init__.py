@@ -1,1 +1,25 @@
-"""The reading SDK: tasks, timelines and a live view that converges by itself."""
+"""The SDK for readers: a view merged by version, never the authority."""
+
+from milepost.client.convergence import Change, ConnectionState, Tempo
+from milepost.client.errors import ClientError, Forbidden, NotFound, NotReached, Refused, SignedOut
+from milepost.client.live import AsyncLive, Live
+from milepost.client.reader import AsyncClient, Client
+from milepost.client.store import Detail, Store
+
+__all__ = [
+    "AsyncClient",
+    "AsyncLive",
+    "Change",
+    "Client",
+    "ClientError",
+    "ConnectionState",
+    "Detail",
+    "Forbidden",
+    "Live",
+    "NotFound",
+    "NotReached",
+    "Refused",
+    "SignedOut",
+    "Store",
+    "Tempo",
+]
