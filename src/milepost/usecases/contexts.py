@@ -1,0 +1,61 @@
+"""Execution contexts: what a worker needs to report on an attempt of a step. Tokens are signed last, never stored."""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from milepost.domain.lifecycle import HEARTBEAT, STEP_LEADS_TO
+from milepost.domain.rules import TaskRules
+from milepost.domain.state import Step, Task
+from milepost.tokens.execution import Claims, ExecutionTokens
+from milepost.wire.answers import Context
+from milepost.wire.numbers import instant
+
+TOKEN_MS: Final = 15 * 60 * 1000
+
+
+def unsigned(task: Task, step: Step, rules: TaskRules) -> Context:
+    """The bound fields of a context, still without a token."""
+    return Context(
+        tenant_id=task.tenant_id,
+        task_id=task.task_id,
+        task_type=task.task_type,
+        task_attempt=step.task_attempt,
+        step_id=step.step_id,
+        operation_code=step.operation_code,
+        step_attempt=step.attempt,
+        producer_id=step.producer_id,
+        source_epoch=step.source_epoch,
+        allowed_event_types=allowed(rules),
+        status_definition_version=task.definition_version,
+        operation_definition_version=task.definition_version,
+        heartbeat_interval_ms=rules.heartbeat_interval_ms,
+        execution_token="",
+        expires_at="",
+    )
+
+
+def signed(context: Context, tokens: ExecutionTokens, now: int) -> Context:
+    """The context with a fresh token that holds until `TOKEN_MS` after `now` (UTC ms)."""
+    expires = now + TOKEN_MS
+    claims = Claims(
+        tenant_id=context.tenant_id,
+        task_id=context.task_id,
+        task_type=context.task_type,
+        task_attempt=context.task_attempt,
+        step_id=context.step_id,
+        operation_code=context.operation_code,
+        step_attempt=context.step_attempt,
+        producer_id=context.producer_id,
+        source_epoch=context.source_epoch,
+        event_types=context.allowed_event_types,
+        definition_version=context.status_definition_version,
+        iat=now // 1000,
+        exp=expires // 1000,
+    )
+    return replace(context, execution_token=tokens.sign(claims), expires_at=instant(expires // 1000 * 1000))
+
+
+def allowed(rules: TaskRules) -> tuple[str, ...]:
+    """The event types a step may report under these rules."""
+    return (*(event for event, to in STEP_LEADS_TO.items() if to in rules.enabled), HEARTBEAT)

@@ -1,0 +1,132 @@
+"""Reports: one fact becomes an answer, and a change if it is one."""
+
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from milepost.domain.decide import decide
+from milepost.domain.facts import Fact
+from milepost.domain.lifecycle import ENDS, STEP_LEADS_TO, TASK_LEADS_TO
+from milepost.domain.outcomes import Accepted, Decision, Merged, Refused, Repeated, Stale
+from milepost.domain.state import TaskKey, TaskState
+from milepost.domain.trace import evidence_of
+from milepost.ports.storage import EventKey, Remembered, SeqKey, Wanted
+from milepost.usecases.directives import directives
+from milepost.usecases.ledger import Ledger
+from milepost.usecases.refusals import rejection
+from milepost.usecases.rulebook import Rulebook
+from milepost.wire.answers import ReportAnswer, StepStatus
+from milepost.wire.numbers import instant
+from milepost.wire.problems import Rejection
+
+_answer: Final = msgspec.json.Decoder(ReportAnswer).decode
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Report:
+    """One reported fact on its way into a batch."""
+
+    __slots__ = ("_fact", "_rulebook", "key")
+
+    def __init__(self, fact: Fact, rulebook: Rulebook) -> None:
+        self.key = TaskKey(fact.tenant_id, fact.task_id)
+        self._fact = fact
+        self._rulebook = rulebook
+
+    def wanted(self, state: TaskState | None) -> Wanted:
+        """The answer this event id was given before and, for an older sequence, whose it is."""
+        event = EventKey(self._fact.tenant_id, self._fact.event_id)
+        place = _place(self._fact)
+        if state is None or place is None or not _behind(state, self._fact):
+            return Wanted(events=(event,))
+        return Wanted(events=(event,), sequences=(place,))
+
+    def decide(self, ledger: Ledger) -> ReportAnswer | Rejection:
+        """The answer to the fact on the state its predecessors in the batch have left."""
+        fact = self._fact
+        state = ledger.state(self.key)
+        if state is None:
+            return Rejection("TASK_UNKNOWN", "No such task here; it may not be created yet.")
+        if state.task.deleted_at is not None:
+            return Rejection("TASK_DELETED", "The task was deleted.")
+        before = ledger.answer(EventKey(fact.tenant_id, fact.event_id))
+        if before is not None:
+            return _again(before, fact, state)
+        place = _place(fact)
+        owner = ledger.owner(place) if place is not None else None
+        decision = decide(state, fact, self._rulebook.of(state.task.task_type), ledger.now, owner)
+        return _recorded(ledger, self.key, fact, decision)
+
+
+def _place(fact: Fact) -> SeqKey | None:
+    if fact.source_seq is None:
+        return None
+    if fact.step_id is None:
+        return SeqKey(fact.tenant_id, fact.task_id, None, fact.task_attempt, 0, fact.source_seq)
+    attempt, epoch = fact.step_attempt or 0, fact.source_epoch or 0
+    return SeqKey(fact.tenant_id, fact.task_id, fact.step_id, attempt, epoch, fact.source_seq)
+
+
+def _behind(state: TaskState, fact: Fact) -> bool:
+    """Whether the sequence may be taken already: only then is it worth a look into the log."""
+    if (STEP_LEADS_TO.get(fact.event_type) or TASK_LEADS_TO.get(fact.event_type)) in ENDS:
+        return False
+    seq = fact.source_seq or 0
+    if fact.step_id is None:
+        return state.task.source_seq is not None and seq <= state.task.source_seq
+    step = state.steps.get(fact.step_id)
+    return step is not None and seq <= step.source_seq
+
+
+def _again(before: Remembered, fact: Fact, state: TaskState) -> ReportAnswer | Rejection:
+    if before.payload_hash != fact.payload_hash:
+        return Rejection("EVENT_ID_CONFLICT", "This event id was used for another event.")
+    return replace(_answer(before.answer), duplicate=True, directives=directives(state, fact))
+
+
+def _recorded(ledger: Ledger, key: TaskKey, fact: Fact, decision: Decision) -> ReportAnswer | Rejection:
+    if isinstance(decision, Refused):
+        state = ledger.state(key)
+        if decision.evidence is not None and state is not None:
+            ledger.note(evidence_of(fact, state, decision.evidence))
+        return rejection(decision, state)
+    if isinstance(decision, Accepted):
+        ledger.apply(decision)
+        place = _place(fact)
+        if place is not None:
+            ledger.take(place, fact.event_id)
+    elif isinstance(decision, Merged):
+        ledger.put(decision.step)
+    answer = _told(ledger, key, fact, decision)
+    stored = _encode(answer)
+    ledger.remember(Remembered(fact.tenant_id, fact.event_id, fact.payload_hash, stored, ledger.now))
+    state = ledger.state(key)
+    return replace(answer, directives=directives(state, fact)) if state else answer
+
+
+def _told(ledger: Ledger, key: TaskKey, fact: Fact, decision: Decision) -> ReportAnswer:
+    state = ledger.state(key)
+    assert state is not None  # noqa: S101 (a decision was just made on it)
+    reason = decision.reason if isinstance(decision, Stale) else None
+    if isinstance(decision, Stale):
+        ledger.note(evidence_of(fact, state, decision.reason))
+    elif isinstance(decision, Repeated):
+        ledger.note(evidence_of(fact, state, "TERMINAL_REPEATED"))
+    task = state.task
+    step = state.steps.get(fact.step_id) if fact.step_id else None
+    return ReportAnswer(
+        accepted=isinstance(decision, Accepted | Merged),
+        duplicate=isinstance(decision, Repeated),
+        stale=isinstance(decision, Stale),
+        task_id=task.task_id,
+        step_id=fact.step_id,
+        task_version=str(task.version),
+        step_version=str(step.version) if step else None,
+        lifecycle_status=task.lifecycle,
+        business_status=task.business_status,
+        step=StepStatus(step.lifecycle, step.business_status) if step else None,
+        committed_at=instant(ledger.now if isinstance(decision, Accepted | Merged) else task.updated_at),
+        merged=isinstance(decision, Merged),
+        reason=reason,
+    )
