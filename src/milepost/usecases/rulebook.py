@@ -2,13 +2,15 @@
 
 from milepost.definitions.generic import generic
 from milepost.domain.rules import ProgressRules, TaskRules
+from milepost.wire.problems import Rejection
 
 
 class Rulebook:
     """Finds the rules of a task type. Rules are immutable, so they are built once and shared."""
 
-    def __init__(self, progress: ProgressRules | None = None) -> None:
+    def __init__(self, progress: ProgressRules | None = None, *, required: bool = False) -> None:
         self._progress = progress or ProgressRules()
+        self._required = required
         self._generic: dict[str, TaskRules] = {}
 
     def of(self, task_type: str) -> TaskRules:
@@ -19,3 +21,9 @@ class Rulebook:
                 self._generic.clear()
             rules = self._generic[task_type] = generic(task_type, self._progress)
         return rules
+
+    def for_new(self, task_type: str) -> TaskRules:
+        """The rules of a task about to be made. Raises `Rejection` TASK_TYPE_UNKNOWN where definitions are required."""
+        if self._required:
+            raise Rejection.at("/taskType", "TASK_TYPE_UNKNOWN", "No definition of this task type is published.")
+        return self.of(task_type)
