@@ -22,6 +22,9 @@ class Options(Struct, frozen=True):
 
     allowed_origins: tuple[str, ...] = ()
     secure_cookies: bool = False
+    token_ttl_ms: int = 15 * 60 * 1000
+    metrics_open: bool = False
+    docs_open: bool = False
 
 
 def _nothing(_route: str, _method: str, _status: int, _seconds: float) -> None:

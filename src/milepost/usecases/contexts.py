@@ -1,7 +1,5 @@
 """Execution contexts: what a worker needs to report on an attempt of a step. Tokens are signed last, never stored."""
 
-from typing import Final
-
 from msgspec.structs import replace
 
 from milepost.domain.lifecycle import HEARTBEAT, STEP_LEADS_TO
@@ -10,8 +8,6 @@ from milepost.domain.state import Step, Task
 from milepost.tokens.execution import Claims, ExecutionTokens
 from milepost.wire.answers import Context
 from milepost.wire.numbers import instant
-
-TOKEN_MS: Final = 15 * 60 * 1000
 
 
 def unsigned(task: Task, step: Step, rules: TaskRules) -> Context:
@@ -35,9 +31,9 @@ def unsigned(task: Task, step: Step, rules: TaskRules) -> Context:
     )
 
 
-def signed(context: Context, tokens: ExecutionTokens, now: int) -> Context:
-    """The context with a fresh token that holds until `TOKEN_MS` after `now` (UTC ms)."""
-    expires = now + TOKEN_MS
+def signed(context: Context, tokens: ExecutionTokens, now: int, ttl_ms: int) -> Context:
+    """The context with a fresh token that holds for `ttl_ms` from `now` (UTC ms)."""
+    expires = now + ttl_ms
     claims = Claims(
         tenant_id=context.tenant_id,
         task_id=context.task_id,

@@ -1,0 +1,113 @@
+"""The ASGI application: hot routes first, every answer with the epoch, every error as a problem."""
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from milepost.api.endpoints import Endpoint
+from milepost.api.http import problem_response
+from milepost.api.reports import Reports
+from milepost.api.routes import EVERY
+from milepost.api.services import Services
+from milepost.ports.storage import Unavailable
+from milepost.wire.problems import Rejection
+
+EPOCH_HEADER: Final = b"milepost-epoch"
+_log = logging.getLogger("milepost.api")
+_EXPOSED: Final = ("ETag", "Retry-After", "Milepost-Epoch")
+
+
+def build_app(services: Services, streams: Sequence[BaseRoute] = ()) -> ASGIApp:
+    """The application over these services; `streams` are the gateway's routes."""
+    plain = [_route(endpoint, services) for endpoint in EVERY if endpoint.handler is not None]
+    inner = Starlette(routes=[*streams, *plain], exception_handlers={HTTPException: _http_problem})
+    app: ASGIApp = inner
+    if services.options.allowed_origins:
+        app = CORSMiddleware(
+            inner,
+            allow_origins=services.options.allowed_origins,
+            allow_methods=("GET", "POST", "PUT", "DELETE"),
+            allow_headers=("Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID"),
+            expose_headers=_EXPOSED,
+            allow_credentials=True,
+        )
+    return _Entrance(app, services)
+
+
+class _Entrance:
+    """Sends the hot routes their own way, marks every answer with the epoch, and turns what broke into a problem."""
+
+    def __init__(self, app: ASGIApp, services: Services) -> None:
+        self._app = app
+        self._services = services
+        reports = Reports(services)
+        self._hot: dict[tuple[str, str], Callable[[Scope, Receive, Send], Awaitable[None]]] = {
+            ("POST", "/internal/v1/task-events"): reports.one,
+            ("POST", "/internal/v1/task-events:batch"): reports.batch,
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = _Answer(send, (await self._services.storage.epoch()).encode())
+        started = time.perf_counter()
+        hot = self._hot.get((scope["method"], scope["path"]))
+        try:
+            await (hot or self._app)(scope, receive, answer)
+        except Exception:
+            _log.exception("request failed", extra={"method": scope["method"], "path": scope["path"]})
+            if not answer.status:
+                broken = problem_response(Rejection("INTERNAL", "Something broke here; it has been logged."))
+                await broken(scope, receive, answer)
+        route = scope["path"] if hot else str(getattr(scope.get("route"), "path", "unmatched"))
+        self._services.observe(route, scope["method"], answer.status, time.perf_counter() - started)
+
+
+class _Answer:
+    """A `send` that adds the epoch to the head of an answer and keeps its status."""
+
+    __slots__ = ("_epoch", "_send", "status")
+
+    def __init__(self, send: Send, epoch: bytes) -> None:
+        self._send = send
+        self._epoch = epoch
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = int(message["status"])
+            message["headers"] = [*message.get("headers", ()), (EPOCH_HEADER, self._epoch)]
+        await self._send(message)
+
+
+def _route(endpoint: Endpoint, services: Services) -> Route:
+    handler = endpoint.handler
+    assert handler is not None  # noqa: S101 (only such endpoints are routed here)
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request, services)
+        except Rejection as rejection:
+            return problem_response(rejection)
+        except Unavailable:
+            return problem_response(Rejection("UNAVAILABLE", "The database is not available.", retry_after=1))
+
+    return Route(endpoint.path, answer, methods=[endpoint.method])
+
+
+async def _http_problem(_request: Request, error: Exception) -> Response:
+    status = getattr(error, "status_code", 500)
+    headers: Any = getattr(error, "headers", None)
+    if status == 405:
+        return problem_response(Rejection("METHOD_NOT_ALLOWED", "This path does not take this method."), headers)
+    return problem_response(Rejection("NOT_FOUND", "Nothing is here."), headers)

@@ -1,0 +1,225 @@
+"""The routes of services: create tasks, open attempts, fetch tokens, ask to cancel, read back."""
+
+from collections.abc import Iterable
+from uuid import uuid4
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from milepost.api.callers import caller, header_tenant, service, tenant_of
+from milepost.api.http import idempotency_key, json_response, read_json
+from milepost.api.services import Services
+from milepost.domain.attempts import Opening
+from milepost.domain.creation import StepDraft, TaskDraft
+from milepost.domain.events import Evidence
+from milepost.domain.state import TaskKey
+from milepost.ports.access import Credential
+from milepost.ports.reading import Snapshot
+from milepost.ports.storage import ResultKey
+from milepost.usecases import cancelling, creating, opening, sourcing
+from milepost.usecases.contexts import signed
+from milepost.usecases.idempotency import Once
+from milepost.wire import commands
+from milepost.wire.answers import CancelAnswer, Context, EvidenceView, ServiceSnapshot, TaskOpened
+from milepost.wire.ids import checked, is_id
+from milepost.wire.numbers import cursor, instant
+from milepost.wire.problems import Rejection
+from milepost.wire.texts import TITLE, cut
+from milepost.wire.views import step_view, task_view
+
+
+async def create(request: Request, services: Services) -> Response:
+    """Makes a task with its steps: 201, or 200 with the same facts for the same key and body."""
+    credential = await service(request, services, "coordinate")
+    body: commands.CreateTask = await read_json(request, commands.CreateTask)
+    if credential.tenant_id is not None and body.tenant_id != credential.tenant_id:
+        raise Rejection.at("/tenantId", "FORBIDDEN", "This credential belongs to another tenant.")
+    await _known_tenant(services, body.tenant_id)
+    services.rulebook.for_new(body.task_type)
+    once = Once.of(body.tenant_id, caller(credential), idempotency_key(request), body)
+    command = creating.CreateTask(_draft(body), caller(credential), once, f"created.{uuid4().hex}", services.rulebook)
+    made = await services.commit(command)
+    assert isinstance(made, creating.Created)  # noqa: S101 (what this command decides)
+    return json_response(_signed(services, made.opened), 201 if made.new else 200)
+
+
+async def _known_tenant(services: Services, tenant_id: str) -> None:
+    if not await services.access.has_tenant(tenant_id):
+        raise Rejection.at("/tenantId", "NOT_FOUND", "No such tenant; it is made by `milepost tenants create`.")
+
+
+def _draft(body: commands.CreateTask) -> TaskDraft:
+    for place, data in (("/summaryData", body.summary_data), *_step_data(body.steps)):
+        if data is not None:
+            raise Rejection.at(f"{place}/schema", "SCHEMA_UNKNOWN", "No data schema is registered here.")
+    for name in ("status", "operation"):
+        if (getattr(body, f"{name}_definition_version") or 1) != 1:
+            raise Rejection.at(f"/{name}DefinitionVersion", "FIELD_INVALID", "The type has no such version.")
+    return TaskDraft(
+        tenant_id=body.tenant_id,
+        task_id=body.task_id or uuid4().hex,
+        owner_id=body.owner_id,
+        task_type=body.task_type,
+        title=cut(body.title, TITLE) or "",
+        steps=tuple(
+            StepDraft(plan.step_id, plan.operation_code, plan.producer_id, plan.weight, plan.on_failure)
+            for plan in body.steps
+        ),
+        project_id=body.project_id,
+        product=body.product,
+    )
+
+
+def _step_data(steps: Iterable[commands.StepPlan]) -> Iterable[tuple[str, object]]:
+    return ((f"/steps/{index}/data", plan.data) for index, plan in enumerate(steps))
+
+
+def _signed(services: Services, opened: TaskOpened) -> TaskOpened:
+    return TaskOpened(opened.task, opened.steps, tuple(_sign(services, context) for context in opened.contexts))
+
+
+def _sign(services: Services, context: Context) -> Context:
+    return signed(context, services.tokens, services.clock.now(), services.options.token_ttl_ms)
+
+
+async def open_task_attempt(request: Request, services: Services) -> Response:
+    """Opens a task attempt by number."""
+    body: commands.OpenTaskAttempt = await read_json(
+        request, commands.OpenTaskAttempt, empty=commands.OpenTaskAttempt()
+    )
+    wish = Opening(_attempt(request), _event_id("attempt"), body.abandon, body.override_cancel, body.steps)
+    return await _open(request, services, None, wish)
+
+
+async def open_step_attempt(request: Request, services: Services) -> Response:
+    """Opens a step attempt by number."""
+    body: commands.OpenStepAttempt = await read_json(
+        request, commands.OpenStepAttempt, empty=commands.OpenStepAttempt()
+    )
+    wish = Opening(_attempt(request), _event_id("attempt"), body.abandon, body.override_cancel)
+    return await _open(request, services, path_id(request, "step_id"), wish)
+
+
+async def _open(request: Request, services: Services, step_id: str | None, wish: Opening) -> Response:
+    credential, key = await _coordinator(request, services)
+    command = opening.OpenAttempt(key, step_id, wish, credential.producer_id, services.rulebook)
+    opened = await services.commit(command)
+    assert isinstance(opened, TaskOpened)  # noqa: S101 (what this command decides)
+    return json_response(_signed(services, opened))
+
+
+async def token(request: Request, services: Services) -> Response:
+    """A fresh context for the step's producer or the task's coordinator; `newSource` fences older sources."""
+    credential = await service(request, services, "report", "coordinate")
+    key = TaskKey(header_tenant(request, credential), path_id(request, "task_id"))
+    step_id = path_id(request, "step_id")
+    body: commands.FreshToken = await read_json(request, commands.FreshToken, empty=commands.FreshToken())
+    if body.new_source:
+        command = sourcing.NewSource(key, step_id, body.step_attempt, credential.producer_id, services.rulebook)
+        context = await services.commit(command)
+        assert isinstance(context, Context)  # noqa: S101 (what this command decides)
+    else:
+        context = await sourcing.refreshed(
+            services.reading, key, step_id, body.step_attempt, credential.producer_id, services.rulebook
+        )
+    return json_response(_sign(services, context))
+
+
+async def request_cancel(request: Request, services: Services) -> Response:
+    """Asks for a task to be cancelled."""
+    credential, key = await _coordinator(request, services)
+    body: commands.RequestCancel = await read_json(request, commands.RequestCancel, empty=commands.RequestCancel())
+    once = Once.of(key.tenant_id, caller(credential), idempotency_key(request), (key.task_id, body))
+    command = cancelling.RequestCancel(key, caller(credential), once, _event_id("cancel"))
+    answer = await services.commit(command)
+    assert isinstance(answer, CancelAnswer)  # noqa: S101 (what this command decides)
+    return json_response(answer)
+
+
+async def read(request: Request, services: Services) -> Response:
+    """One task for services; a producer sees its own steps only."""
+    credential = await service(request, services, "report", "coordinate")
+    key = TaskKey(header_tenant(request, credential), path_id(request, "task_id"))
+    return json_response(await _service_snapshot(services, credential, key))
+
+
+async def find(request: Request, services: Services) -> Response:
+    """The task that a creation under this idempotency key made."""
+    credential = await service(request, services, "coordinate")
+    tenant = tenant_of(credential, request.headers.get("milepost-tenant"))
+    key = request.query_params.get("idempotencyKey")
+    if not key:
+        raise Rejection.at("/query/idempotencyKey", "FIELD_INVALID", "Name the idempotency key of the creation.")
+    result = await services.reading.result(ResultKey(tenant, credential.credential_id, key))
+    if result is None:
+        raise Rejection("NOT_FOUND", "No task was created under this key.")
+    return json_response(await _service_snapshot(services, credential, TaskKey(tenant, result.task_id)))
+
+
+async def _service_snapshot(services: Services, credential: Credential, key: TaskKey) -> ServiceSnapshot:
+    found = await services.reading.snapshot(key)
+    if found is None:
+        raise Rejection("TASK_UNKNOWN", "No such task here.")
+    if found.task.deleted_at is not None:
+        raise Rejection("TASK_DELETED", "The task was deleted.")
+    coordinates = "coordinate" in credential.rights and found.task.coordinator_id == credential.producer_id
+    steps = tuple(step for step in found.steps if coordinates or step.producer_id == credential.producer_id)
+    if not coordinates and not steps:
+        raise Rejection("CONTEXT_MISMATCH", "No step of this task belongs to this producer.")
+    evidence = await services.reading.evidence(key, 100) if coordinates else ()
+    return _told(services, Snapshot(found.task, steps, found.epoch, found.cursor), evidence)
+
+
+def _told(services: Services, found: Snapshot, evidence: tuple[Evidence, ...]) -> ServiceSnapshot:
+    now = services.clock.now()
+    task = found.task
+    mode = services.rulebook.of(task.task_type).mode
+    return ServiceSnapshot(
+        task=task_view(task, now, mode=mode, projection="TASK_DETAIL"),
+        steps=tuple(step_view(step, now) for step in found.steps),
+        cancel_requested=task.cancel_requested_at is not None and not task.ended,
+        cancel_requested_by=task.cancel_requested_by,
+        evidence=tuple(map(_evidence, evidence)),
+        epoch=found.epoch,
+        stream_cursor=cursor(found.epoch, found.cursor),
+    )
+
+
+def _evidence(found: Evidence) -> EvidenceView:
+    return EvidenceView(
+        event_id=found.event_id,
+        event_type=found.event_type,
+        reason=found.reason,
+        step_id=found.step_id,
+        task_attempt=found.task_attempt,
+        step_attempt=found.step_attempt,
+        source_epoch=found.source_epoch,
+        source_seq=None if found.source_seq is None else str(found.source_seq),
+        task_version=str(found.task_version),
+        lifecycle_status=found.lifecycle,
+        received_at=instant(found.received_at),
+    )
+
+
+async def _coordinator(request: Request, services: Services) -> tuple[Credential, TaskKey]:
+    credential = await service(request, services, "coordinate")
+    return credential, TaskKey(header_tenant(request, credential), path_id(request, "task_id"))
+
+
+def path_id(request: Request, name: str) -> str:
+    """An id of the path. Raises `Rejection` NOT_FOUND where it cannot be one: nothing has such a name."""
+    text = str(request.path_params[name])
+    if not is_id(text):
+        raise Rejection("NOT_FOUND", "Nothing has this name.")
+    return checked(text, "")
+
+
+def _attempt(request: Request) -> int:
+    text = str(request.path_params["number"])
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text) >= 1):
+        raise Rejection("NOT_FOUND", "An attempt is named by a whole number from 1.")
+    return int(text)
+
+
+def _event_id(kind: str) -> str:
+    return f"{kind}.{uuid4().hex}"

@@ -1,0 +1,104 @@
+"""The routes of people: lists, one task, its timeline, what is newer, and the request to cancel."""
+
+from datetime import datetime
+from typing import Final, cast, get_args
+from uuid import uuid4
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from milepost.api.callers import person, viewer
+from milepost.api.http import idempotency_key, json_response, number, read_json
+from milepost.api.services import Services
+from milepost.api.tasks import path_id
+from milepost.domain.lifecycle import Lifecycle
+from milepost.ports.reading import Filters
+from milepost.usecases import cancelling
+from milepost.usecases.idempotency import Once
+from milepost.wire import commands
+from milepost.wire.numbers import SAFE, milliseconds
+from milepost.wire.problems import Rejection
+
+PAGE: Final = 50
+PAGE_MAX: Final = 200
+_LIFECYCLES: Final = frozenset(cast("tuple[str, ...]", get_args(Lifecycle)))
+
+
+async def list_tasks(request: Request, services: Services) -> Response:
+    """A page of tasks, newest created first; with `changedAfter`, what changed after a cursor."""
+    who = await viewer(request, services)
+    limit = number(request, "limit", PAGE, 1, PAGE_MAX)
+    after = request.query_params.get("changedAfter")
+    if after is not None:
+        return json_response(await services.views.changes(who.scope, after, limit))
+    page = await services.views.page(who.scope, _filters(request), request.query_params.get("cursor"), limit)
+    return json_response(page)
+
+
+def _filters(request: Request) -> Filters:
+    query = request.query_params
+    lifecycle = query.get("lifecycleStatus")
+    if lifecycle is not None and lifecycle not in _LIFECYCLES:
+        raise Rejection.at("/query/lifecycleStatus", "FIELD_INVALID", "No such lifecycle status.")
+    text = query.get("q")
+    if text is not None and len(text) > 300:
+        raise Rejection.at("/query/q", "FIELD_INVALID", "A search has at most 300 characters.")
+    return Filters(
+        lifecycle=cast("Lifecycle | None", lifecycle),
+        task_type=query.get("taskType"),
+        project_id=query.get("projectId"),
+        text=text or None,
+        updated_after=_moment(query.get("updatedAfter")),
+    )
+
+
+def _moment(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return milliseconds(datetime.fromisoformat(text))
+    except (ValueError, TypeError):
+        raise Rejection.at("/query/updatedAfter", "FIELD_INVALID", "An instant is RFC 3339 with an offset.") from None
+
+
+async def show(request: Request, services: Services) -> Response:
+    """One task in full; 304 where the version the viewer knows still stands."""
+    who = await viewer(request, services)
+    every = request.query_params.get("attempts") == "all"
+    found = await services.views.detail(who.scope, path_id(request, "task_id"), all_attempts=every)
+    tag = f'W/"{found.epoch}-{found.task.version}-{"detail.all" if every else "detail"}"'
+    headers = {"etag": tag, "cache-control": "private, no-cache"}
+    known = request.headers.get("if-none-match", "")
+    if tag in [item.strip() for item in known.split(",")]:
+        return Response(status_code=304, headers=headers)
+    return json_response(services.views.snapshot(found), headers=headers)
+
+
+async def timeline(request: Request, services: Services) -> Response:
+    """The events of one task above a version."""
+    who = await viewer(request, services)
+    after = number(request, "afterTaskVersion", 0, 0, SAFE)
+    limit = number(request, "limit", 100, 1, 500)
+    return json_response(await services.views.timeline(who.scope, path_id(request, "task_id"), after, limit))
+
+
+async def batch_get(request: Request, services: Services) -> Response:
+    """What is newer than the versions a client knows."""
+    who = await viewer(request, services)
+    body: commands.BatchGet = await read_json(request, commands.BatchGet)
+    detail = body.view == "detail"
+    known = body.known_versions
+    return json_response(await services.views.newer(who.scope, body.task_ids, known, body.epoch, detail=detail))
+
+
+async def request_cancel(request: Request, services: Services) -> Response:
+    """Asks for one's own task to be cancelled; administrators may ask for any."""
+    who = await viewer(request, services)
+    found = await services.views.detail(who.scope, path_id(request, "task_id"))
+    if found.task.owner_id != who.user_id and not who.scope.everything:
+        raise Rejection("FORBIDDEN", "Only the owner or an administrator may ask for this.")
+    body: commands.RequestCancel = await read_json(request, commands.RequestCancel, empty=commands.RequestCancel())
+    key = found.task.key
+    once = Once.of(key.tenant_id, person(who), idempotency_key(request), (key.task_id, body))
+    answer = await services.commit(cancelling.RequestCancel(key, person(who), once, f"cancel.{uuid4().hex}"))
+    return json_response(answer)
