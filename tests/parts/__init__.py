@@ -1,0 +1,1 @@
+"""The real parts that tests start: databases, servers, browsers."""

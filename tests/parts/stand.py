@@ -1,0 +1,119 @@
+"""The whole service in this process, over a real SQLite file: real routes, real commits, a clock that tests move."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from milepost.api.app import build_app
+from milepost.api.services import Services
+from milepost.domain.facts import Heartbeat
+from milepost.ports.access import Credential, Right
+from milepost.ports.stream import Committed
+from milepost.storage import schema
+from milepost.storage.sqlite.store import SqliteStorage, open_sqlite
+from milepost.tokens import secrets
+from milepost.tokens.execution import ExecutionTokens
+from milepost.tokens.keys import KeyRing, SigningKey
+from milepost.usecases import sessions
+from milepost.usecases.batching import Batcher
+from milepost.usecases.commit import Work, commit
+from milepost.usecases.heartbeats import beat
+from milepost.usecases.identity import Identities
+from milepost.usecases.rulebook import Rulebook
+from milepost.usecases.viewing import Views
+from tests.parts.clocks import SetClock
+
+TENANT = "t1"
+
+
+class Heard:
+    """Keeps what was announced after each commit."""
+
+    def __init__(self) -> None:
+        self.committed: list[Committed] = []
+
+    def announce(self, committed: Committed) -> None:
+        self.committed.append(committed)
+
+
+class Stand:
+    """A running service and the ways a test talks to it."""
+
+    def __init__(self, services: Services, storage: SqliteStorage, clock: SetClock, heard: Heard, path: Path) -> None:
+        self.services = services
+        self.storage = storage
+        self.clock = clock
+        self.heard = heard
+        self.path = path
+        transport = httpx.ASGITransport(app=build_app(services))
+        self.http = httpx.AsyncClient(transport=transport, base_url="http://milepost.test")
+
+    async def credential(self, producer: str, *rights: Right, tenant: str | None = TENANT) -> str:
+        """A new credential's secret; rights default to `report`."""
+        if tenant is not None:
+            await self.storage.access.add_tenant(tenant, self.clock.now())
+        secret = secrets.make("mpc")
+        granted = frozenset[Right](rights or ("report",))
+        await self.storage.access.add_credential(
+            Credential(secret.id, secret.hash, producer, tenant, granted, "member", self.clock.now())
+        )
+        return secret.text
+
+    async def session(
+        self, user: str, *projects: str, tenant: str = TENANT, roles: tuple[str, ...] = ("member",)
+    ) -> str:
+        """A new session's bearer."""
+        grant = sessions.Grant(tenant, user, frozenset(projects), frozenset(roles))  # type: ignore[arg-type]
+        return (await sessions.mint(self.storage.access, self.clock, grant)).token
+
+    async def post(self, path: str, token: str, body: Any = None, **headers: str) -> httpx.Response:
+        return await self.http.post(path, json=body, headers=_headers(token, headers))
+
+    async def put(self, path: str, token: str, body: Any = None) -> httpx.Response:
+        return await self.http.put(path, json=body, headers=_headers(token, {}))
+
+    async def get(self, path: str, token: str, **headers: str) -> httpx.Response:
+        return await self.http.get(path, headers=_headers(token, headers))
+
+
+def _headers(token: str, more: dict[str, str]) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}", **{name.replace("_", "-"): value for name, value in more.items()}}
+
+
+@asynccontextmanager
+async def stand(folder: Path, clock: SetClock | None = None) -> AsyncIterator[Stand]:
+    """A service over `<folder>/milepost.db`, with tenant `t1`."""
+    time = clock or SetClock()
+    path = folder / "milepost.db"
+    schema.upgrade(f"sqlite:///{path}")
+    storage = open_sqlite(path, time)
+    heard = Heard()
+    rulebook = Rulebook()
+    writer: Batcher[Work] = Batcher(storage, commit, heard)
+    beats: Batcher[Heartbeat] = Batcher(storage, beat)
+    services = Services(
+        storage=storage,
+        reading=storage.reading,
+        access=storage.access,
+        clock=time,
+        identities=Identities(storage.access, time),
+        tokens=ExecutionTokens(KeyRing(SigningKey("k1", b"k" * 32))),
+        rulebook=rulebook,
+        commit=writer,
+        beats=beats,
+        views=Views(storage, storage.reading, rulebook, time),
+    )
+    writer.start()
+    beats.start()
+    await storage.access.add_tenant(TENANT, time.now())
+    running = Stand(services, storage, time, heard, path)
+    try:
+        yield running
+    finally:
+        await running.http.aclose()
+        await writer.close()
+        await beats.close()
+        await storage.close()
