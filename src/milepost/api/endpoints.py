@@ -22,7 +22,7 @@ class Query(Struct, frozen=True):
 
 
 class Endpoint(Struct, frozen=True):
-    """One route. `answers` maps a status to the type of its body, or None where there is none."""
+    """One route. `answers` maps a status to the type of its body, a tuple of types, or None where there is none."""
 
     method: Literal["GET", "POST", "PUT", "DELETE"]
     path: str

@@ -68,6 +68,15 @@ async def contract(request: Request, services: Services) -> Response:
     return json_response(document())
 
 
+async def docs(request: Request, services: Services) -> Response:
+    """The same for people."""
+    from milepost.api.docs import page as docs_page
+
+    if not services.options.docs_open:
+        await _insider(request, services)
+    return Response(docs_page(), headers=PAGE_HEADERS, media_type="text/html; charset=utf-8")
+
+
 async def page(_request: Request, _services: Services) -> Response:
     """The console's page."""
     return _asset("index.html")

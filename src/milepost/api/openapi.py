@@ -2,7 +2,7 @@
 
 import re
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -61,8 +61,20 @@ _WHO: Final[dict[str, list[dict[str, list[str]]]]] = {
 def _types() -> list[Any]:
     found: list[Any] = [Problem, Message]
     for endpoint in DOCUMENTED:
-        found.extend(kind for kind in (endpoint.body, *endpoint.answers.values()) if kind is not None)
+        for kind in (endpoint.body, *endpoint.answers.values()):
+            found.extend(_alternatives(kind))
     return list({str(kind): kind for kind in found}.values())
+
+
+def _alternatives(kind: Any) -> tuple[Any, ...]:
+    if kind is None:
+        return ()
+    return cast("tuple[Any, ...]", kind) if isinstance(kind, tuple) else (kind,)
+
+
+def _shape(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    choices = [schemas[str(one)] for one in _alternatives(kind)]
+    return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
 
 def _operation(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
@@ -74,7 +86,7 @@ def _operation(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
         "responses": _responses(endpoint, schemas),
     }
     if endpoint.body is not None:
-        content = {"application/json": {"schema": schemas[str(endpoint.body)]}}
+        content = {"application/json": {"schema": _shape(endpoint.body, schemas)}}
         operation["requestBody"] = {"required": True, "content": content}
     return operation
 
@@ -97,7 +109,7 @@ def _responses(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
     for status, kind in endpoint.answers.items():
         responses[str(status)] = {"description": "Success."}
         if kind is not None:
-            responses[str(status)]["content"] = {"application/json": {"schema": schemas[str(kind)]}}
+            responses[str(status)]["content"] = {"application/json": {"schema": _shape(kind, schemas)}}
     codes = endpoint.codes if endpoint.who == "anyone" else (*endpoint.codes, *_AUTHENTICATED)
     for status in sorted({status_of(code) for code in codes}):
         named = ", ".join(sorted({code for code in codes if status_of(code) == status}))

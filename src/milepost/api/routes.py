@@ -163,7 +163,7 @@ VIEWER_ROUTES: Final = (
         viewers.list_tasks,
         "List tasks, newest created first.",
         "viewer",
-        {200: answers.TaskList | answers.TaskChanges},
+        {200: (answers.TaskList, answers.TaskChanges)},
         codes=("FIELD_INVALID", "CURSOR_EXPIRED"),
         query=_LIST,
     ),
@@ -241,6 +241,7 @@ MACHINERY: Final = (
 )
 
 PAGES: Final = (
+    Endpoint("GET", "/docs", machinery.docs, "The contract as a page.", "insider", {200: None}),
     Endpoint("GET", "/", machinery.page, "The console.", "anyone", {200: None}),
     Endpoint("GET", "/assets/{name}", machinery.asset, "The console's files.", "anyone", {200: None}),
 )

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Annotated
 
 from msgspec import Meta
@@ -22,7 +23,13 @@ _CURSOR = re.compile(r"([A-Za-z0-9]{1,32}):(0|[1-9][0-9]{0,18})")
 def instant(ms: int) -> str:
     """An instant in UTC milliseconds as RFC 3339 text."""
     seconds, rest = divmod(ms, 1000)
-    return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}.{rest:03d}Z"
+    return f"{_second(seconds)}.{rest:03d}Z"
+
+
+@lru_cache(maxsize=1024)
+def _second(seconds: int) -> str:
+    # Most instants that are told are of the last seconds, and formatting a date costs more than the rest of an answer.
+    return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}"
 
 
 def instant_or_none(ms: int | None) -> str | None:
