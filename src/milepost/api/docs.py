@@ -43,7 +43,8 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> str:
 
 def _kind(described: dict[str, Any]) -> str:
     content: dict[str, Any] = described.get("content") or {}
-    schema: dict[str, Any] = next((media["schema"] for media in content.values()), {})
+    schemas: list[dict[str, Any]] = [media["schema"] for media in content.values()]
+    schema = schemas[0] if schemas else {}
     choices: list[dict[str, Any]] = schema.get("anyOf") or [schema]
     names = [str(choice["$ref"]).rpartition("/")[2] for choice in choices if "$ref" in choice]
     return " or ".join(f'<a href="#{escape(name)}"><code>{escape(name)}</code></a>' for name in names)
