@@ -28,6 +28,17 @@ def test_the_times_of_the_specification_have_its_names():
     assert held["milepost_commit_seconds_count"] == 1
 
 
+def test_background_work_is_counted():
+    metrics = Metrics("1")
+    metrics.ingest.flushed(3)
+    metrics.ingest.flushed(0)
+    metrics.step_done("flusher", "done")
+    held = samples(metrics)
+    assert held["milepost_flushed_progress_total"] == 3
+    assert held["milepost_pending_progress"] == 0
+    assert held['milepost_role_steps_total{outcome="done",role="flusher"}'] == 1
+
+
 def test_streams_are_counted():
     metrics = Metrics("1")
     stream = metrics.stream

@@ -1,1 +1,1 @@
-"""Turns settings into concrete objects; the only room that names drivers."""
+"""Turns settings into running parts: the only room that names concrete drivers."""

@@ -75,7 +75,7 @@ class Stream(Struct, frozen=True, forbid_unknown_fields=True):
     """How much of the past a viewer can resume from."""
 
     window: Duration = Duration(72 * 3_600_000)
-    max_replay: Positive = 1_000
+    max_replay: Positive = 10_000
 
 
 class Realtime(Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,9 +85,8 @@ class Realtime(Struct, frozen=True, forbid_unknown_fields=True):
     max_message: Size = Size(32 * 1024)
     queue: Size = Size(256 * 1024)
     heartbeat: Duration = Duration(15_000)
-    per_user: Positive = 50
-    per_tenant: Positive = 20_000
-    per_address: Positive = 20_000
+    per_user: Positive = 20
+    per_tenant: Positive = 10_000
 
 
 class Ingest(Struct, frozen=True, forbid_unknown_fields=True):

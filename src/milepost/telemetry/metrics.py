@@ -11,7 +11,6 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
-from prometheus_client.registry import Collector
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -32,14 +31,14 @@ class Metrics:
         self.ingest = IngestMetrics(self.registry)
         self.stream = StreamMeter(self.registry)
         self.http = HttpMetrics(self.registry)
-        self.roles = Counter(
+        self._roles = Counter(
             "milepost_role_steps", "Steps of background roles.", ("role", "outcome"), registry=self.registry
         )
         Info("milepost_build", "The program that runs.", registry=self.registry).info({"version": version})
 
-    def add(self, collector: Collector) -> None:
-        """Registers what a part counts by itself."""
-        self.registry.register(collector)
+    def step_done(self, role: str, outcome: str) -> None:
+        """Counts one step of a background role."""
+        self._roles.labels(role, outcome).inc()
 
     def exposition(self) -> bytes:
         """Everything in the Prometheus text format; its media type is `CONTENT_TYPE`."""
@@ -68,16 +67,23 @@ class IngestMetrics:
             buckets=_QUICK,
             registry=registry,
         )
-        self.pending_progress = Gauge(
-            "milepost_pending_progress", "Steps whose merged progress waits to be shown.", registry=registry
+        self._pending = Gauge(
+            "milepost_pending_progress",
+            "Steps whose merged progress was due to be shown at the last look.",
+            registry=registry,
         )
-        self.flushed = Counter("milepost_flushed_progress", "Merged progress that became a version.", registry=registry)
+        self._flushed = Counter("milepost_flushed_progress", "Merged progress that was shown.", registry=registry)
         self._bound = {name: self._events.labels(name, "") for name in ("accepted", "merged", "duplicate")}
 
     def event(self, outcome: Outcome, code: str = "") -> None:
         """Counts one reported event; `code` is the reason of a stale or refused one."""
         bound = None if code else self._bound.get(outcome)
         (bound or self._events.labels(outcome, code)).inc()
+
+    def flushed(self, steps: int) -> None:
+        """Notes how many steps the flusher found due, and showed."""
+        self._pending.set(steps)
+        self._flushed.inc(steps)
 
     def committed(self, events: int, seconds: float) -> None:
         """Times one commit and the number of reports in it."""

@@ -4,6 +4,7 @@ A batch is what came in while the last one was written, so batches grow with the
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Generic, TypeVar
@@ -24,6 +25,7 @@ class Batch(Struct, frozen=True):
 
     size: int
     seconds: float
+    outcomes: tuple[object, ...]
     committed: tuple[Committed, ...]
 
 
@@ -94,8 +96,7 @@ class Batcher(Generic[W]):
             await self._run([self._waiting.popleft() for _ in range(size)])
 
     async def _run(self, items: list[tuple[W, asyncio.Future[object]]]) -> None:
-        loop = asyncio.get_running_loop()
-        started = loop.time()
+        started = time.perf_counter()
         try:
             works = [item for item, _ in items]
             outcomes, told = await self._storage.transaction(lambda tx: self._perform(tx, works))
@@ -110,7 +111,7 @@ class Batcher(Generic[W]):
             for committed in told:
                 self._announcer.announce(committed)
         if self._observe is not None:
-            self._observe(Batch(len(items), loop.time() - started, tuple(told)))
+            self._observe(Batch(len(items), time.perf_counter() - started, tuple(outcomes), tuple(told)))
         for (_, future), outcome in zip(items, outcomes, strict=True):
             if not future.done():  # whoever asked may have gone; the commit stands all the same
                 future.set_result(outcome)

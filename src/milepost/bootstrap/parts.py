@@ -1,0 +1,112 @@
+"""Puts the parts of the service together, as the settings say. Starts nothing."""
+
+from importlib.metadata import version
+
+from msgspec import Struct
+from starlette.types import ASGIApp
+
+from milepost.api.app import build_app
+from milepost.api.services import Options, Services
+from milepost.bootstrap.databases import Database
+from milepost.bootstrap.observing import CommitObserver
+from milepost.clock import Clock
+from milepost.domain.facts import Heartbeat
+from milepost.domain.rules import ProgressRules
+from milepost.gateway.feed import Feed
+from milepost.gateway.limits import StreamLimits
+from milepost.gateway.routes import stream_routes
+from milepost.roles.flusher import EVERY, flushing
+from milepost.roles.loop import Loop
+from milepost.settings.sections import Settings
+from milepost.telemetry.joins import JoinLog
+from milepost.telemetry.metrics import Metrics
+from milepost.tokens.execution import ExecutionTokens
+from milepost.tokens.keys import KeyRing
+from milepost.usecases.batching import Batcher
+from milepost.usecases.commit import Work, commit
+from milepost.usecases.heartbeats import beat
+from milepost.usecases.identity import Identities
+from milepost.usecases.rulebook import Rulebook
+from milepost.usecases.viewing import Views
+
+
+class Parts(Struct, frozen=True):
+    """Everything that has to be started and ended, and the application that is served meanwhile."""
+
+    app: ASGIApp
+    feed: Feed
+    writer: Batcher[Work]
+    beats: Batcher[Heartbeat]
+    loops: tuple[Loop, ...]
+    metrics: Metrics
+
+
+def assemble(settings: Settings, database: Database, ring: KeyRing, clock: Clock, joins: JoinLog | None) -> Parts:
+    """The parts of one service over an open database."""
+    metrics = Metrics(version("milepost"))
+    said = settings.progress
+    rules = ProgressRules(said.min_percent, said.min_interval, said.max_interval)
+    rulebook = Rulebook(rules, required=settings.definitions.required)
+    feed = _feed(settings, database, clock, metrics, rulebook)
+    observer = CommitObserver(metrics.ingest, joins, clock)
+    writer: Batcher[Work] = Batcher(database.storage, commit, feed, observe=observer)
+    beats: Batcher[Heartbeat] = Batcher(database.storage, beat)
+    services = Services(
+        storage=database.storage,
+        reading=database.reading,
+        access=database.access,
+        clock=clock,
+        identities=Identities(database.access, clock),
+        tokens=ExecutionTokens(ring),
+        rulebook=rulebook,
+        commit=writer,
+        beats=beats,
+        views=Views(database.storage, database.reading, rulebook, clock),
+        options=_options(settings),
+        observe=lambda route, method, status, seconds: metrics.http.answered(method, route, status, seconds),
+        ended=feed.revoke,
+        metrics=None if isinstance(settings.server.metrics, int) else metrics.exposition,
+    )
+    runs = set(settings.server.roles)
+    streams = stream_routes(feed, services.identities) if runs & {"all", "gateway"} else []
+    step = flushing(
+        database.reading,
+        writer,
+        rulebook,
+        clock,
+        longest_ms=settings.progress.max_interval,
+        found=metrics.ingest.flushed,
+    )
+    loops = (Loop("flusher", step, EVERY, counted=metrics.step_done),) if runs & {"all", "reconciler"} else ()
+    return Parts(build_app(services, streams), feed, writer, beats, loops, metrics)
+
+
+def _feed(settings: Settings, database: Database, clock: Clock, metrics: Metrics, rulebook: Rulebook) -> Feed:
+    said = settings.realtime
+    limits = StreamLimits(
+        per_user=said.per_user,
+        per_tenant=said.per_tenant,
+        max_replay=settings.stream.max_replay,
+        max_message=said.max_message,
+        queue_bytes=said.queue,
+        heartbeat_seconds=said.heartbeat.seconds,
+    )
+    return Feed(
+        database.storage,
+        database.log,
+        database.reading,
+        clock,
+        limits,
+        metrics.stream,
+        lambda task: rulebook.of(task.task_type).mode,
+    )
+
+
+def _options(settings: Settings) -> Options:
+    return Options(
+        allowed_origins=settings.api.allowed_origins,
+        secure_cookies=settings.server.public_url.startswith("https://"),
+        token_ttl_ms=settings.ingest.token_ttl,
+        metrics_open=settings.server.metrics == "open",
+        docs_open=settings.server.docs == "open",
+    )
