@@ -1,1 +1,5 @@
-"""The demonstration: a document pipeline that uses only the public interfaces."""
+"""The demonstration: a user of the public interfaces, doing real work."""
+
+from milepost.demo.stage import run
+
+__all__ = ["run"]
