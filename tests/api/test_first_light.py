@@ -41,3 +41,20 @@ async def test_three_services_report_and_the_task_ends_as_its_coordinator_says(s
     assert [item["taskVersion"] for item in timeline["items"]] == ["1", "2", "3", "4", "5", "6"]
     positions = [entry.position for committed in service.heard.committed for entry in committed.entries]
     assert positions == [1, 2, 3, 4, 5, 6]
+
+
+async def test_a_credential_says_by_itself_who_reports_a_task_fact(service: Stand) -> None:
+    coordinator = await service.credential("api", "report", "coordinate")
+    other = await service.credential("other", "report", "coordinate")
+    made = await create(service, coordinator, ("01_prepare", "DOC.PREPARE", "prepare"))
+    end = {
+        "eventId": "end-1",
+        "taskId": made["task"]["id"],
+        "taskType": "DOCUMENT_PROCESS",
+        "taskAttempt": 1,
+        "eventType": "TASK_COMPLETED",
+        "occurredAt": "2027-01-15T08:00:01Z",
+    }
+    assert (await service.post("/internal/v1/task-events", other, end)).json()["code"] == "CONTEXT_MISMATCH"
+    answer = await service.post("/internal/v1/task-events", coordinator, end)
+    assert answer.json()["lifecycleStatus"] == "SUCCEEDED"

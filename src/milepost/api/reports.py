@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Sequence
 from typing import Any, Final, cast
 
 import msgspec
+from msgspec.structs import replace
 from starlette.types import Receive, Scope, Send
 
 from milepost.api.callers import require, tenant_of
@@ -106,7 +107,7 @@ class Reports:
         return self._submit(body, claims.tenant_id, claims.source_epoch, genuine=True)
 
     def _untokened(self, body: EventBody, credential: Credential, tenant: str) -> Awaitable[object]:
-        _own(body, credential)
+        body = _own(body, credential)
         if body.source_epoch is None:
             raise Rejection.at("/sourceEpoch", "FIELD_INVALID", "An item without a token names its source epoch.")
         return self._submit(body, tenant, None, genuine=False)
@@ -115,8 +116,7 @@ class Reports:
         if body.event_type in STEP_LEADS_TO or body.event_type == HEARTBEAT:
             raise Rejection("TOKEN_INVALID", "A step's fact is reported with its execution token.")
         require(credential, "report", "coordinate")
-        _own(body, credential)
-        return self._submit(body, tenant, None, genuine=False)
+        return self._submit(_own(body, credential), tenant, None, genuine=False)
 
     def _submit(self, body: EventBody, tenant: str, epoch: int | None, *, genuine: bool) -> Awaitable[object]:
         if body.data is not None:
@@ -154,9 +154,12 @@ def _bound(body: EventBody, claims: Claims) -> None:
     raise Rejection.at(f"/{name}", "CONTEXT_MISMATCH", f"{name} is not what the token is bound to.")
 
 
-def _own(body: EventBody, credential: Credential) -> None:
+def _own(body: EventBody, credential: Credential) -> EventBody:
+    if body.producer_id is None:
+        return replace(body, producer_id=credential.producer_id)
     if body.producer_id != credential.producer_id:
         raise Rejection.at("/producerId", "CONTEXT_MISMATCH", "The credential belongs to another producer.")
+    return body
 
 
 def _same_key(body: EventBody, headers: dict[bytes, bytes]) -> None:

@@ -66,13 +66,16 @@ class ResultBody(Struct, frozen=True, rename="camel", forbid_unknown_fields=True
 
 
 class EventBody(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """One reported event. A heartbeat has neither `eventId` nor `sourceSeq`; step facts have both."""
+    """One reported event. A heartbeat has neither `eventId` nor `sourceSeq`; step facts have both.
+
+    `producerId` may be left out where a credential reports: it says by itself who that is.
+    """
 
     task_id: Id
     task_type: Id
     task_attempt: Counter
-    producer_id: Id
     event_type: str
+    producer_id: Id | None = None
     event_id: Id | None = None
     step_id: Id | None = None
     operation_code: Id | None = None
@@ -152,7 +155,7 @@ def heartbeat_of(body: EventBody, tenant_id: str, epoch: int | None, *, genuine:
         step_id=body.step_id or "",
         step_attempt=body.step_attempt or 0,
         operation_code=body.operation_code or "",
-        producer_id=body.producer_id,
+        producer_id=body.producer_id or "",
         source_epoch=body.source_epoch if body.source_epoch is not None else epoch,
         genuine_token=genuine,
     )
@@ -167,7 +170,7 @@ def fact_of(body: EventBody, tenant_id: str, epoch: int | None, received_at: int
         task_id=body.task_id,
         task_type=body.task_type,
         task_attempt=body.task_attempt,
-        producer_id=body.producer_id,
+        producer_id=body.producer_id or "",
         event_type=body.event_type,
         occurred_at=milliseconds(body.occurred_at) if body.occurred_at else received_at,
         received_at=received_at,
