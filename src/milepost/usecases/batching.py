@@ -13,9 +13,11 @@ from msgspec import Struct
 
 from milepost.ports.storage import Storage, Transaction, Unavailable
 from milepost.ports.stream import Announcer, Committed
+from milepost.telemetry.logs import get_logger
 from milepost.wire.problems import Rejection
 
 BATCH: Final = 128
+_log = get_logger(__name__)
 
 W = TypeVar("W")
 
@@ -70,6 +72,9 @@ class Batcher(Generic[W]):
     def submit(self, item: W) -> asyncio.Future[object]:
         """Queues one item; the future gives its outcome once it is committed. Outcomes may be `Rejection` values."""
         future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        if self._closing:
+            future.set_exception(Unavailable("The service is stopping."))
+            return future
         self._waiting.append((item, future))
         if self._idle:
             sleeper = self._idle.pop()
@@ -107,14 +112,21 @@ class Batcher(Generic[W]):
             for item in items:
                 await self._run([item])
             return
-        if self._announcer is not None:
-            for committed in told:
-                self._announcer.announce(committed)
-        if self._observe is not None:
-            self._observe(Batch(len(items), time.perf_counter() - started, tuple(outcomes), tuple(told)))
         for (_, future), outcome in zip(items, outcomes, strict=True):
             if not future.done():  # whoever asked may have gone; the commit stands all the same
                 future.set_result(outcome)
+        self._tell(Batch(len(items), time.perf_counter() - started, tuple(outcomes), tuple(told)))
+
+    def _tell(self, batch: Batch) -> None:
+        # What is committed is committed: trouble in those who are told of it changes no answer and stops no writer.
+        try:
+            if self._announcer is not None:
+                for committed in batch.committed:
+                    self._announcer.announce(committed)
+            if self._observe is not None:
+                self._observe(batch)
+        except Exception:
+            _log.exception("a commit could not be announced")
 
 
 def _fail(items: list[tuple[W, asyncio.Future[object]]], error: Exception) -> None:
