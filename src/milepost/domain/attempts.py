@@ -1,13 +1,17 @@
 """Opens attempts. A retry is a new attempt, by number, opened by the coordinator; no state runs backwards in place."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from milepost.domain import progress as progress_rules
+from milepost.domain.events import PublicFacts
+from milepost.domain.lifecycle import WAITING_USER_ACTION
 from milepost.domain.outcomes import Accepted, Decision, Refused, Unchanged
 from milepost.domain.rules import TaskRules
 from milepost.domain.state import Step, Task, TaskState
-from milepost.domain.steps import health_of, running_step
+from milepost.domain.steps import health_of, running_step, waits_for_user
 from milepost.domain.trace import service_event
 
 
@@ -58,7 +62,8 @@ def open_task_attempt(state: TaskState, opening: Opening, rules: TaskRules, now:
         updated_at=now,
     )
     opened = progress_rules.recounted(fresh, steps.values(), mode=rules.mode, may_fall=True)
-    event = service_event(opening.event_id, "TASK_ATTEMPT_OPENED", opened, None, now, task.coordinator_id)
+    said = _said(opening, task, ended=task.ended)
+    event = service_event(opening.event_id, "TASK_ATTEMPT_OPENED", opened, None, now, public=said)
     return Accepted(opened, (*(replace(step, current=False, pending=None) for step in old), *new), event)
 
 
@@ -79,13 +84,14 @@ def open_step_attempt(state: TaskState, step_id: str, opening: Opening, rules: T
     moved = replace(
         state.task,
         version=state.task.version + 1,
-        business_status=rules.default_status[state.task.lifecycle],
+        business_status=_task_status(state.task, steps, rules),
         health=health_of(steps, state.task.attempt),
         current_step=running_step(steps),
         updated_at=now,
     )
     task = progress_rules.recounted(moved, steps.values(), mode=rules.mode, may_fall=True)
-    event = service_event(opening.event_id, "STEP_ATTEMPT_OPENED", task, new, now, task.coordinator_id)
+    said = _said(opening, state.task, ended=step.ended)
+    event = service_event(opening.event_id, "STEP_ATTEMPT_OPENED", task, new, now, public=said)
     return Accepted(task, (replace(step, current=False, pending=None), new), event)
 
 
@@ -113,6 +119,18 @@ def _number(opening: Opening, current: int, *, ended: bool, task: Task) -> Uncha
     if task.cancel_requested_at is not None and not task.ended and not opening.override_cancel:
         return Refused("CANCEL_PENDING", "A request to cancel stands.")
     return None
+
+
+def _task_status(task: Task, steps: Mapping[str, Step], rules: TaskRules) -> str:
+    if task.business_status != WAITING_USER_ACTION or waits_for_user(steps, task.attempt):
+        return task.business_status
+    return rules.default_status[task.lifecycle]
+
+
+def _said(opening: Opening, task: Task, *, ended: bool) -> PublicFacts:
+    abandoned = "ABANDONED" if not ended else None
+    overridden = "CANCEL_OVERRIDDEN" if task.cancel_requested_at is not None and not task.ended else None
+    return PublicFacts(reason=" ".join(filter(None, (abandoned, overridden))) or None)
 
 
 def _reopens(step: Step, opening: Opening) -> bool:

@@ -79,7 +79,7 @@ def create(draft: TaskDraft, coordinator_id: str, rules: TaskRules, event_id: st
         deleted_at=None,
     )
     counted = progress_rules.recounted(task, steps, mode=rules.mode)
-    return Accepted(counted, steps, service_event(event_id, "TASK_CREATED", counted, None, now, coordinator_id))
+    return Accepted(counted, steps, service_event(event_id, "TASK_CREATED", counted, None, now))
 
 
 def _doubled(draft: TaskDraft) -> int | None:

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from milepost.domain.events import PublicFacts
 from milepost.domain.outcomes import Accepted, Unchanged
+from milepost.domain.progress import revealed
 from milepost.domain.rules import TaskRules
 from milepost.domain.state import TaskState
 from milepost.domain.steps import touched
@@ -16,24 +17,16 @@ def flush(state: TaskState, step_id: str, rules: TaskRules, now: int) -> Accepte
     if step is None or step.pending is None or step.ended or state.task.ended:
         return Unchanged(state.task)
     held = step.pending
-    after = replace(
-        step,
-        version=step.version + 1,
-        progress=held.progress or step.progress,
-        message=held.message or step.message,
-        data=held.data or step.data,
-        business_status=held.business_status or step.business_status,
-        pending=None,
-        progressed_at=now,
-        updated_at=now,
-    )
+    after = replace(revealed(step), version=step.version + 1, progressed_at=now, updated_at=now)
     task = touched(state.task, {**state.steps, step_id: after}, after, rules, now)
     said = PublicFacts(stage=after.stage, progress=after.progress, message=held.message, data=held.data)
     event = service_event(held.event_id, "STEP_PROGRESS", task, after, now, step.producer_id, said)
     numbered = replace(
         event,
-        source_epoch=step.source_epoch,
+        source_epoch=held.source_epoch,
         source_seq=held.source_seq,
+        gap=held.gap,
+        data_schema=held.data.schema if held.data else None,
         occurred_at=held.occurred_at,
         received_at=held.received_at,
         age_ms=held.age_ms,

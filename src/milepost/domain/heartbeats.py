@@ -3,7 +3,7 @@
 from milepost.domain.facts import Heartbeat
 from milepost.domain.outcomes import Refused, Stale
 from milepost.domain.state import TaskState
-from milepost.domain.steps import foreign, superseded
+from milepost.domain.steps import fenced, foreign, superseded
 
 
 def judge(state: TaskState, beat: Heartbeat) -> Stale | Refused | None:
@@ -11,9 +11,7 @@ def judge(state: TaskState, beat: Heartbeat) -> Stale | Refused | None:
     if state.task.deleted_at is not None:
         return Refused("TASK_DELETED", "The task was deleted.")
     step = state.steps.get(beat.step_id)
-    early = foreign(state.task, step, beat) or superseded(state.task, step, beat)
+    early = foreign(state.task, step, beat) or superseded(state.task, step, beat) or fenced(step, beat)
     if step is None or early is not None:
         return early or Refused("ATTEMPT_UNKNOWN", "This step is not known here.")
-    if beat.source_epoch is not None and beat.source_epoch < step.source_epoch:
-        return Stale("SOURCE_FENCED")
     return Stale("TERMINAL") if step.ended or state.task.ended else None

@@ -19,8 +19,24 @@ def advanced(seen: Progress | None, told: Progress | None, *, new_stage: bool) -
     current = told.current if total is None else min(told.current, total)
     if seen is None or new_stage or current >= seen.current:
         return Progress(current, total, told.unit)
-    kept = seen.current if total is None else min(seen.current, total)
-    return Progress(kept, total, told.unit)
+    if total is not None and total < seen.current:
+        return seen
+    return Progress(seen.current, total, told.unit)
+
+
+def revealed(step: Step) -> Step:
+    """The step with its merged progress taken into what is shown, so that none is pending any more."""
+    held = step.pending
+    if held is None:
+        return step
+    return replace(
+        step,
+        business_status=held.business_status or step.business_status,
+        progress=held.progress or step.progress,
+        message=held.message or step.message,
+        data=held.data or step.data,
+        pending=None,
+    )
 
 
 def due(step: Step, told: Progress | None, now: int, rules: ProgressRules) -> bool:
@@ -36,7 +52,8 @@ def due(step: Step, told: Progress | None, now: int, rules: ProgressRules) -> bo
 def _moved(seen: Progress | None, told: Progress | None) -> float:
     if told is None:
         return 0.0
-    return 100.0 * (told.fraction - (seen.fraction if seen else 0.0))
+    # Rounded, since 0.15 - 0.10 is a little less than 0.05 in binary.
+    return round(100.0 * (told.fraction - (seen.fraction if seen else 0.0)), 6)
 
 
 def is_done(step: Step, task_attempt: int) -> bool:

@@ -17,13 +17,18 @@ class TaskKey(NamedTuple):
 
 
 class Pending(Struct, frozen=True, omit_defaults=True):
-    """Progress that was accepted and merged, but is not yet a version; the flusher makes it one."""
+    """Progress that was accepted and merged, but is not yet a version; the flusher makes it one.
+
+    Source and sequence are those of the last merged fact; `gap` says that one before it is missing.
+    """
 
     event_id: str
     since: int
     occurred_at: int
     received_at: int
+    source_epoch: int
     source_seq: int
+    gap: bool = False
     progress: Progress | None = None
     message: str | None = None
     business_status: str | None = None

@@ -11,7 +11,14 @@ from msgspec.structs import replace
 from milepost.domain import progress as progress_rules
 from milepost.domain.events import Event
 from milepost.domain.facts import Fact, Heartbeat
-from milepost.domain.lifecycle import ENDS, STEP_LEADS_TO, WAITING_USER_ACTION, Health, Lifecycle
+from milepost.domain.lifecycle import (
+    ENDS,
+    STEP_LEADS_TO,
+    WAITING_USER_ACTION,
+    FailurePolicy,
+    Health,
+    Lifecycle,
+)
 from milepost.domain.outcomes import Accepted, Decision, Merged, Refused, Repeated, Stale
 from milepost.domain.rules import TaskRules
 from milepost.domain.state import Pending, Step, Task, TaskState
@@ -24,7 +31,7 @@ def decide_step(state: TaskState, fact: Fact, rules: TaskRules, now: int, seq_ow
     `seq_owner` is the event id that already took this fact's sequence in the log, if one did.
     """
     step = state.steps.get(fact.step_id or "")
-    early = foreign(state.task, step, fact) or superseded(state.task, step, fact) or _fenced(step, fact)
+    early = foreign(state.task, step, fact) or superseded(state.task, step, fact) or fenced(step, fact)
     if step is None or early is not None:
         return early or Refused("ATTEMPT_UNKNOWN", "This step is not known here.")
     to = STEP_LEADS_TO[fact.event_type]
@@ -66,12 +73,13 @@ def superseded(task: Task, step: Step | None, said: Fact | Heartbeat) -> Refused
     return None
 
 
-def _fenced(step: Step | None, fact: Fact) -> Refused | Stale | None:
-    if step is None or fact.source_epoch is None:
+def fenced(step: Step | None, said: Fact | Heartbeat) -> Refused | Stale | None:
+    """The answer to a source that a newer one has fenced, or that only a token could vouch for, or None."""
+    if step is None or said.source_epoch is None:
         return None
-    if fact.source_epoch < step.source_epoch:
+    if said.source_epoch < step.source_epoch:
         return Stale("SOURCE_FENCED")
-    if fact.source_epoch > step.source_epoch and not fact.genuine_token:
+    if said.source_epoch > step.source_epoch and not said.genuine_token:
         return Refused("CONTEXT_MISMATCH", "Only an execution token may bring a newer source epoch.", "/sourceEpoch")
     return None
 
@@ -130,30 +138,40 @@ def _merged(step: Step, fact: Fact, status: str, now: int) -> Step:
         since=held.since if held else now,
         occurred_at=fact.occurred_at,
         received_at=fact.received_at,
+        source_epoch=step.source_epoch,
         source_seq=fact.source_seq or 0,
+        gap=_skips(step, fact),
         progress=value,
         message=fact.message or (held.message if held else None),
         business_status=status,
         data=fact.data or (held.data if held else None),
         age_ms=fact.age_ms,
     )
-    return replace(step, pending=pending, source_seq=fact.source_seq, last_seen_at=max(now, step.last_seen_at or 0))
+    return replace(step, pending=pending, source_seq=fact.source_seq, last_seen_at=_seen(step, now))
+
+
+def _skips(step: Step, fact: Fact) -> bool:
+    """Whether a fact of this source is missing before this one, or before one that was merged into it."""
+    held = step.pending is not None and step.pending.gap
+    return held or (fact.source_seq or 0) > step.source_seq + 1
+
+
+def _seen(step: Step, now: int) -> int:
+    return now if step.last_seen_at is None else max(now, step.last_seen_at)
 
 
 def _accepted(
     state: TaskState, step: Step, fact: Fact, to: Lifecycle, status: str, rules: TaskRules, now: int
 ) -> Accepted:
     derived = step.started_at is None and fact.event_type != "STEP_STARTED"
-    gap = (fact.source_seq or 0) > step.source_seq + 1 or derived
-    after = _moved(step, fact, to, status, now)
+    gap = derived or _skips(step, fact)
+    after = _moved(progress_rules.revealed(step), fact, to, status, now)
     task = touched(state.task, {**state.steps, step.step_id: after}, after, rules, now)
     event: Event = event_of(fact, task, after, now, gap=gap, derived=derived)
     return Accepted(task, (after,), event)
 
 
 def _moved(step: Step, fact: Fact, to: Lifecycle, status: str, now: int) -> Step:
-    new_stage = _new_stage(step, fact)
-    seen = step.pending.progress if step.pending and not new_stage else step.progress
     ended = to in ENDS
     is_progress = fact.event_type == "STEP_PROGRESS"
     started = _started_at(step, fact, ended, now)
@@ -164,10 +182,9 @@ def _moved(step: Step, fact: Fact, to: Lifecycle, status: str, now: int) -> Step
         lifecycle=to,
         business_status=status,
         health="HEALTHY",
-        last_seen_at=now,
-        progress=progress_rules.advanced(seen, fact.progress, new_stage=new_stage),
+        last_seen_at=_seen(step, now),
+        progress=progress_rules.advanced(step.progress, fact.progress, new_stage=_new_stage(step, fact)),
         progressed_at=now if is_progress else step.progressed_at,
-        pending=None,
         stage=fact.stage or step.stage,
         message=fact.message or step.message,
         data=fact.data or step.data,
@@ -215,14 +232,25 @@ def _task_status(task: Task, rules: TaskRules) -> str:
 
 def health_of(steps: Mapping[str, Step], task_attempt: int) -> Health:
     """STALE if a running step is, else DEGRADED while a warning of this attempt stands, else HEALTHY."""
-    health: Health = "HEALTHY"
-    for step in steps.values():
-        if step.health == "STALE" and step.lifecycle == "RUNNING":
-            return "STALE"
-        warns = step.on_failure == "CONTINUE_WITH_WARNING" and step.lifecycle in ("FAILED", "TIMED_OUT")
-        if warns and step.task_attempt == task_attempt:
-            health = "DEGRADED"
-    return health
+    if any(step.health == "STALE" and step.lifecycle == "RUNNING" for step in steps.values()):
+        return "STALE"
+    return ended_health(steps, task_attempt)
+
+
+def ended_health(steps: Mapping[str, Step], task_attempt: int) -> Health:
+    """The health that is left when nothing runs any more: DEGRADED while a warning of this attempt stands."""
+    warned = any(_failed(step, task_attempt, "CONTINUE_WITH_WARNING") for step in steps.values())
+    return "DEGRADED" if warned else "HEALTHY"
+
+
+def waits_for_user(steps: Mapping[str, Step], task_attempt: int) -> bool:
+    """Whether a failed step of this task attempt waits for somebody to decide."""
+    return any(_failed(step, task_attempt, "WAIT_FOR_USER") for step in steps.values())
+
+
+def _failed(step: Step, task_attempt: int, policy: FailurePolicy) -> bool:
+    failed = step.lifecycle in ("FAILED", "TIMED_OUT") and step.on_failure == policy
+    return failed and step.task_attempt == task_attempt
 
 
 def running_step(steps: Mapping[str, Step]) -> str | None:

@@ -5,9 +5,10 @@ from msgspec.structs import replace
 from milepost.domain.facts import Fact
 from milepost.domain.lifecycle import ENDS, STATUS_CHANGED, TASK_LEADS_TO, Lifecycle
 from milepost.domain.outcomes import Accepted, Decision, Refused, Repeated, Stale
+from milepost.domain.progress import revealed
 from milepost.domain.rules import TaskRules
 from milepost.domain.state import Step, Task, TaskState
-from milepost.domain.steps import health_of
+from milepost.domain.steps import ended_health
 from milepost.domain.trace import event_of
 from milepost.domain.values import Failure
 
@@ -72,7 +73,7 @@ def _business_status(task: Task, fact: Fact, to: Lifecycle, rules: TaskRules) ->
     if code is None and fact.event_type == STATUS_CHANGED:
         return Refused("FIELD_INVALID", "A status change names the new business status.", "/businessStatus")
     if code is None:
-        return rules.default_status[to]
+        return task.business_status if to == task.lifecycle else rules.default_status[to]
     known = rules.statuses.get(code)
     if known is None or "task" not in known.scope:
         return Refused("BUSINESS_STATUS_UNKNOWN", "No such business status for tasks.", "/businessStatus")
@@ -86,6 +87,7 @@ def _business_status(task: Task, fact: Fact, to: Lifecycle, rules: TaskRules) ->
 def _accepted(state: TaskState, fact: Fact, to: Lifecycle, status: str, now: int) -> Accepted:
     task = state.task
     starts = to != "PENDING" and task.started_at is None
+    derived = starts and fact.event_type != "TASK_STARTED"
     moved = replace(
         task,
         version=task.version + 1,
@@ -94,14 +96,19 @@ def _accepted(state: TaskState, fact: Fact, to: Lifecycle, status: str, now: int
         source_seq=_newest(task.source_seq, fact.source_seq),
         summary=fact.data or task.summary,
         result_ref=fact.result_ref or task.result_ref,
-        started_at=min(max(fact.happened_at, task.opened_at), now) if starts else task.started_at,
+        started_at=_started_at(task, fact, to, now) if starts else task.started_at,
         updated_at=now,
     )
     if to not in ENDS:
-        return Accepted(moved, (), event_of(fact, moved, None, now))
+        return Accepted(moved, (), event_of(fact, moved, None, now, derived=derived))
     steps = tuple(_settled(step, now) for step in state.steps.values() if step.pending is not None)
     ended = _ended(moved, state, fact, now)
-    return Accepted(ended, steps, event_of(fact, ended, None, now))
+    return Accepted(ended, steps, event_of(fact, ended, None, now, derived=derived))
+
+
+def _started_at(task: Task, fact: Fact, to: Lifecycle, now: int) -> int:
+    instant = fact.happened_at - ((fact.duration_ms or 0) if to in ENDS else 0)
+    return min(max(instant, task.opened_at), now)
 
 
 def _ended(task: Task, state: TaskState, fact: Fact, now: int) -> Task:
@@ -110,10 +117,9 @@ def _ended(task: Task, state: TaskState, fact: Fact, now: int) -> Task:
         code = fact.error.code if fact.error else "UNKNOWN"
         failure = Failure(code, fact.error.user_message if fact.error else None, fact.failed_step_id)
     started = task.started_at if task.started_at is not None else now
-    health = health_of(state.steps, task.attempt)
     return replace(
         task,
-        health="HEALTHY" if health == "STALE" else health,
+        health=ended_health(state.steps, task.attempt),
         percent=100 if task.lifecycle == "SUCCEEDED" else task.percent,
         current_step=None,
         failure=failure,
@@ -125,9 +131,7 @@ def _ended(task: Task, state: TaskState, fact: Fact, now: int) -> Task:
 
 def _settled(step: Step, now: int) -> Step:
     # Progress that was merged and not yet a version would stay invisible for ever once nothing moves the task any more.
-    held = step.pending
-    progress = held.progress if held and held.progress else step.progress
-    return replace(step, version=step.version + 1, progress=progress, pending=None, updated_at=now)
+    return replace(revealed(step), version=step.version + 1, updated_at=now)
 
 
 def _newest(seen: int | None, told: int | None) -> int | None:

@@ -1,6 +1,6 @@
 """Turns a decided fact into the immutable event and into evidence."""
 
-from milepost.domain.events import Event, Evidence, EvidenceReason, PrivateFacts, PublicFacts
+from milepost.domain.events import SERVICE, Event, Evidence, EvidenceReason, PrivateFacts, PublicFacts
 from milepost.domain.facts import Fact
 from milepost.domain.state import Step, Task, TaskState
 
@@ -44,7 +44,7 @@ def event_of(fact: Fact, task: Task, step: Step | None, now: int, *, gap: bool =
         task_attempt=task.attempt,
         step_attempt=step.attempt if step else None,
         producer_id=fact.producer_id,
-        source_epoch=fact.source_epoch if step else None,
+        source_epoch=step.source_epoch if step else None,
         source_seq=fact.source_seq,
         gap=gap,
         derived=derived,
@@ -71,7 +71,7 @@ def service_event(
     task: Task,
     step: Step | None,
     now: int,
-    producer_id: str,
+    producer_id: str = SERVICE,
     public: PublicFacts | None = None,
 ) -> Event:
     """An event that the service makes itself, such as the creation or a new attempt."""

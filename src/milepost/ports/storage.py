@@ -12,6 +12,8 @@ from typing import NamedTuple, Protocol, TypeVar
 from msgspec import Struct, field
 
 from milepost.domain.events import Event, Evidence, StreamEntry
+from milepost.domain.facts import Fact
+from milepost.domain.lifecycle import STEP_FACTS
 from milepost.domain.state import Step, Task, TaskKey, TaskState
 
 T = TypeVar("T")
@@ -33,6 +35,16 @@ class SeqKey(NamedTuple):
     attempt: int
     source_epoch: int
     source_seq: int
+
+    @classmethod
+    def of(cls, said: Fact | Event) -> "SeqKey | None":
+        """The place a fact claims or an event took; None where it has no sequence."""
+        if said.source_seq is None:
+            return None
+        if said.event_type not in STEP_FACTS:
+            return cls(said.tenant_id, said.task_id, None, said.task_attempt, 0, said.source_seq)
+        attempt, epoch = said.step_attempt or 0, said.source_epoch or 0
+        return cls(said.tenant_id, said.task_id, said.step_id, attempt, epoch, said.source_seq)
 
 
 class ResultKey(NamedTuple):

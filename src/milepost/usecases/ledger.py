@@ -61,10 +61,6 @@ class Ledger:
         """Keeps evidence, once per event id and reason."""
         self._evidence.setdefault((evidence.tenant_id, evidence.event_id, evidence.reason), evidence)
 
-    def take(self, key: SeqKey, event_id: str) -> None:
-        """Marks a sequence as taken."""
-        self._owners[key] = event_id
-
     def apply(self, change: Accepted) -> None:
         """Moves the state on, and makes the event and its stream entry where the change has one."""
         key = change.task.key
@@ -77,6 +73,9 @@ class Ledger:
         if change.event is not None:
             self._moved.add(key)
             self._events.append(change.event)
+            place = SeqKey.of(change.event)
+            if place is not None:
+                self._owners[place] = change.event.event_id
             self._entries.append(_entry(change.task, change.event, self.now))
 
     def put(self, step: Step) -> None:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from milepost.domain.decide import decide
 from milepost.domain.facts import Fact
-from milepost.domain.lifecycle import ENDS, STEP_LEADS_TO, TASK_LEADS_TO
+from milepost.domain.lifecycle import STEP_FACTS, ends
 from milepost.domain.outcomes import Accepted, Decision, Merged, Refused, Repeated, Stale
 from milepost.domain.state import TaskKey, TaskState
 from milepost.domain.trace import evidence_of
@@ -37,7 +37,7 @@ class Report:
     def wanted(self, state: TaskState | None) -> Wanted:
         """The answer this event id was given before and, for an older sequence, whose it is."""
         event = EventKey(self._fact.tenant_id, self._fact.event_id)
-        place = _place(self._fact)
+        place = SeqKey.of(self._fact)
         if state is None or place is None or not _behind(state, self._fact):
             return Wanted(events=(event,))
         return Wanted(events=(event,), sequences=(place,))
@@ -53,29 +53,20 @@ class Report:
         before = ledger.answer(EventKey(fact.tenant_id, fact.event_id))
         if before is not None:
             return _again(before, fact, state)
-        place = _place(fact)
+        place = SeqKey.of(fact)
         owner = ledger.owner(place) if place is not None else None
         decision = decide(state, fact, self._rulebook.of(state.task.task_type), ledger.now, owner)
         return _recorded(ledger, self.key, fact, decision)
 
 
-def _place(fact: Fact) -> SeqKey | None:
-    if fact.source_seq is None:
-        return None
-    if fact.step_id is None:
-        return SeqKey(fact.tenant_id, fact.task_id, None, fact.task_attempt, 0, fact.source_seq)
-    attempt, epoch = fact.step_attempt or 0, fact.source_epoch or 0
-    return SeqKey(fact.tenant_id, fact.task_id, fact.step_id, attempt, epoch, fact.source_seq)
-
-
 def _behind(state: TaskState, fact: Fact) -> bool:
     """Whether the sequence may be taken already: only then is it worth a look into the log."""
-    if (STEP_LEADS_TO.get(fact.event_type) or TASK_LEADS_TO.get(fact.event_type)) in ENDS:
+    if ends(fact.event_type):
         return False
     seq = fact.source_seq or 0
-    if fact.step_id is None:
+    if fact.event_type not in STEP_FACTS:
         return state.task.source_seq is not None and seq <= state.task.source_seq
-    step = state.steps.get(fact.step_id)
+    step = state.steps.get(fact.step_id or "")
     return step is not None and seq <= step.source_seq
 
 
@@ -93,9 +84,6 @@ def _recorded(ledger: Ledger, key: TaskKey, fact: Fact, decision: Decision) -> R
         return rejection(decision, state)
     if isinstance(decision, Accepted):
         ledger.apply(decision)
-        place = _place(fact)
-        if place is not None:
-            ledger.take(place, fact.event_id)
     elif isinstance(decision, Merged):
         ledger.put(decision.step)
     answer = _told(ledger, key, fact, decision)
