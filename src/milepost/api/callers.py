@@ -48,11 +48,12 @@ async def viewer(request: Request, services: Services) -> Viewer:
     """The person behind a request. Raises `Rejection` UNAUTHENTICATED, and FORBIDDEN for a forged cross-site write."""
     person = await services.identities.viewer(viewer_token(request))
     if bearer(request) is None and request.method not in ("GET", "HEAD"):
-        _same_site(request, services)
+        same_site(request, services)
     return person
 
 
-def _same_site(request: Request, services: Services) -> None:
+def same_site(request: Request, services: Services) -> None:
+    """Raises `Rejection` FORBIDDEN where a browser says that another site's page makes this request."""
     # The cookie is same-site already; a foreign Origin is refused all the same, so that no browser quirk can matter.
     origin = request.headers.get("origin")
     if origin is None or origin in services.options.allowed_origins:

@@ -33,7 +33,7 @@ def problem_response(rejection: Rejection, headers: Mapping[str, str] | None = N
 
 async def read_body(receive: Receive, declared: bytes | str | None, limit: int = BODY) -> bytes:
     """The whole body. Raises `Rejection` TOO_LARGE as soon as it is known to pass `limit` bytes."""
-    if declared is not None and (not declared.isdigit() or int(declared) > limit):
+    if declared is not None and not _within(declared, limit):
         raise _too_large(limit)
     message = await receive()
     body: bytes = message.get("body", b"")
@@ -48,6 +48,10 @@ async def read_body(receive: Receive, declared: bytes | str | None, limit: int =
         if size > limit:
             raise _too_large(limit)
     return b"".join(parts)
+
+
+def _within(declared: bytes | str, limit: int) -> bool:
+    return declared.isascii() and declared.isdigit() and len(declared) <= 19 and int(declared) <= limit
 
 
 def _bounded(body: bytes, limit: int) -> bytes:

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from milepost.api.callers import header_tenant, service, tenant_of, viewer
+from milepost.api.callers import header_tenant, same_site, service, tenant_of, viewer
 from milepost.api.http import json_response, read_json
 from milepost.api.services import Services
 from milepost.api.tasks import path_id
@@ -42,6 +42,7 @@ async def revoke(request: Request, services: Services) -> Response:
 
 async def sign_in(request: Request, services: Services) -> Response:
     """Exchanges the code of a link for an HttpOnly, same-site cookie."""
+    same_site(request, services)  # else a foreign page could sign people in as somebody else
     body: commands.ExchangeCode = await read_json(request, commands.ExchangeCode)
     minted = await sessions.open_link(services.access, services.clock, body.code)
     response = json_response(_state(minted.session), 201)
@@ -73,7 +74,7 @@ async def sign_out(request: Request, services: Services) -> Response:
         raise Rejection("UNAUTHENTICATED", "The session is unknown.")
     await _end(services, found)
     response = Response(status_code=204)
-    response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="strict")
+    response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="strict", secure=services.options.secure_cookies)
     return response
 
 

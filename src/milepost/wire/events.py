@@ -14,13 +14,13 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from milepost.domain.facts import Fact, Heartbeat
-from milepost.domain.lifecycle import HEARTBEAT, REPORTABLE, STEP_LEADS_TO
+from milepost.domain.lifecycle import HEARTBEAT, REPORTABLE, STEP_LEADS_TO, TASK_FACTS
 from milepost.domain.values import Data, ErrorCategory, Number, Progress, ResultRef, StructuredError
 from milepost.wire.ids import Id
 from milepost.wire.json import converted, normalised
-from milepost.wire.numbers import SAFE, milliseconds
+from milepost.wire.numbers import SAFE, cut_fraction, milliseconds
 from milepost.wire.problems import Rejection
-from milepost.wire.texts import CODE, TEXT, USER_MESSAGE, cut
+from milepost.wire.texts import CODE, STAGE, TITLE, UNIT, USER_MESSAGE, cut
 
 DATA_LIMIT: Final = 64 * 1024
 
@@ -36,14 +36,14 @@ class ProgressBody(Struct, frozen=True, forbid_unknown_fields=True):
 
     current: Number
     total: Number | None = None
-    unit: Annotated[str, Meta(max_length=64)] | None = None
+    unit: str | None = None
 
 
 class ErrorBody(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """Why an attempt failed. `userMessage` is for the owner's eyes, `diagnosticsRef` never reaches a browser."""
 
     category: ErrorCategory
-    code: Code
+    code: Annotated[str, Meta(min_length=1)]
     retryable: bool = False
     user_message: str | None = None
     diagnostics_ref: str | None = None
@@ -61,7 +61,7 @@ class ResultBody(Struct, frozen=True, rename="camel", forbid_unknown_fields=True
 
     id: Id
     title: str | None = None
-    media_type: Annotated[str, Meta(max_length=256)] | None = None
+    media_type: str | None = None
     size: Duration | None = None
 
 
@@ -69,6 +69,8 @@ class EventBody(Struct, frozen=True, rename="camel", forbid_unknown_fields=True)
     """One reported event. A heartbeat has neither `eventId` nor `sourceSeq`; step facts have both.
 
     `producerId` may be left out where a credential reports: it says by itself who that is.
+
+    Texts that are too long are cut, never refused: what is said badly must not cost the end it belongs to.
     """
 
     task_id: Id
@@ -83,7 +85,7 @@ class EventBody(Struct, frozen=True, rename="camel", forbid_unknown_fields=True)
     source_epoch: Counter | None = None
     source_seq: Sequence | None = None
     business_status: Code | None = None
-    stage: Annotated[str, Meta(max_length=200)] | None = None
+    stage: str | None = None
     occurred_at: When | None = None
     age_ms: Duration | None = None
     duration_ms: Duration | None = None
@@ -96,16 +98,18 @@ class EventBody(Struct, frozen=True, rename="camel", forbid_unknown_fields=True)
     health: str | None = None
     reason: str | None = None
     data: DataBody | None = None
-    trace_id: Code | None = None
-    execution_log_url: Annotated[str, Meta(max_length=TEXT)] | None = None
+    trace_id: str | None = None
+    execution_log_url: str | None = None
     retry_count: Duration | None = None
 
 
 def event_body(value: Any) -> EventBody:
     """The event in a parsed JSON value. Raises `Rejection` with a pointer where something is not valid."""
+    if isinstance(value, dict):
+        _check_progress(cast("dict[str, Any]", value).get("progress"))
     clean = normalised(value)
     if isinstance(clean, dict):
-        _check_progress(cast("dict[str, Any]", clean).get("progress"))
+        _cut_occurred(cast("dict[str, Any]", clean))
     body: EventBody = converted(clean, EventBody)
     if body.event_type not in REPORTABLE:
         raise Rejection.at("/eventType", "EVENT_TYPE_UNKNOWN", "No event of this type can be reported.")
@@ -122,8 +126,15 @@ def _check_progress(progress: Any) -> None:
         value = told.get(name)
         if value is None and name == "total":
             continue
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+        # A whole number that is out of range is left to the rule for all numbers; comparing it here is safe.
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
             raise Rejection.at(f"/progress/{name}", "PROGRESS_INVALID", "Progress is a finite number, 0 or more.")
+
+
+def _cut_occurred(event: dict[str, Any]) -> None:
+    when = event.get("occurredAt")
+    if isinstance(when, str):
+        event["occurredAt"] = cut_fraction(when)
 
 
 def _check_fields(body: EventBody) -> None:
@@ -131,12 +142,22 @@ def _check_fields(body: EventBody) -> None:
     if missing:
         pointer = "/" + _CAMEL[missing[0]]
         raise Rejection.at(pointer, "FIELD_INVALID", f"An event of type {body.event_type} needs {_CAMEL[missing[0]]}.")
+    if body.event_type in TASK_FACTS:
+        _check_no_step(body)
     if body.data is not None and len(msgspec.json.encode(body.data.value)) > DATA_LIMIT:
         raise Rejection.at("/data/value", "TOO_LARGE", f"data is limited to {DATA_LIMIT // 1024} KiB.")
 
 
+def _check_no_step(body: EventBody) -> None:
+    for name in _OF_STEPS:
+        if getattr(body, name) is not None:
+            said = f"{_CAMEL[name]} belongs to the facts of steps; a step that made its task fail is the failedStepId."
+            raise Rejection.at(f"/{_CAMEL[name]}", "FIELD_INVALID", said)
+
+
 _CAMEL: Final = {field.name: field.encode_name for field in msgspec.structs.fields(EventBody)}
 _STEP_NEEDS: Final = ("event_id", "occurred_at", "step_id", "operation_code", "step_attempt", "source_seq")
+_OF_STEPS: Final = ("step_id", "operation_code", "step_attempt", "source_epoch")
 _BEAT_NEEDS: Final = ("step_id", "operation_code", "step_attempt")
 
 
@@ -181,7 +202,7 @@ def fact_of(body: EventBody, tenant_id: str, epoch: int | None, received_at: int
         source_epoch=body.source_epoch if body.source_epoch is not None else epoch,
         source_seq=None if body.source_seq is None else int(body.source_seq),
         business_status=body.business_status,
-        stage=body.stage,
+        stage=cut(body.stage, STAGE) or None,
         age_ms=body.age_ms,
         duration_ms=body.duration_ms,
         duration_source=body.duration_source,
@@ -193,8 +214,8 @@ def fact_of(body: EventBody, tenant_id: str, epoch: int | None, received_at: int
         health=body.health,
         reason=cut(body.reason),
         data=Data(data.schema, data.value) if data else None,
-        trace_id=body.trace_id,
-        execution_log_url=body.execution_log_url,
+        trace_id=cut(body.trace_id, CODE),
+        execution_log_url=cut(body.execution_log_url),
         retry_count=body.retry_count,
         genuine_token=genuine,
     )
@@ -202,18 +223,19 @@ def fact_of(body: EventBody, tenant_id: str, epoch: int | None, received_at: int
 
 
 def _progress(body: ProgressBody | None) -> Progress | None:
-    return Progress(body.current, body.total, body.unit) if body else None
+    return Progress(body.current, body.total, cut(body.unit, UNIT)) if body else None
 
 
 def _error(body: ErrorBody | None) -> StructuredError | None:
     if body is None:
         return None
     told = cut(body.user_message, USER_MESSAGE)
-    return StructuredError(body.category, body.code, body.retryable, told, cut(body.diagnostics_ref))
+    code = cut(body.code, CODE) or body.code
+    return StructuredError(body.category, code, body.retryable, told, cut(body.diagnostics_ref))
 
 
 def _result(body: ResultBody | None) -> ResultRef | None:
-    return ResultRef(body.id, cut(body.title), body.media_type, body.size) if body else None
+    return ResultRef(body.id, cut(body.title, TITLE), cut(body.media_type, CODE), body.size) if body else None
 
 
 _canonical: Final = msgspec.json.Encoder(order="sorted").encode

@@ -13,8 +13,9 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from milepost.wire.ids import PATTERN
 from milepost.wire.numbers import SAFE
-from milepost.wire.problems import FieldError, Rejection
+from milepost.wire.problems import Rejection
 from milepost.wire.texts import clean
 
 DEPTH: Final = 32
@@ -36,7 +37,7 @@ def parse(body: bytes) -> Any:
     """
     try:
         value = _decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError):
         return _slowly(body)
     plain = body.count(b'":') == _keys(value) and not _SPACED.search(body)
     return value if plain else _slowly(body)
@@ -50,7 +51,7 @@ def normalised(value: Any) -> Any:
     try:
         return _walked(value, 0)
     except _Bad as bad:
-        pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in reversed(bad.path))
+        pointer = "".join("/" + escape(part) for part in reversed(bad.path))
         raise Rejection.at(pointer, bad.code, bad.detail) from None
 
 
@@ -72,7 +73,7 @@ def _walked(value: Any, depth: int) -> Any:
     if isinstance(value, int | float):
         return _number(value)
     if isinstance(value, _Doubled):
-        raise _Bad("DUPLICATE_KEY", "This key stands twice in one object.", value.key)
+        raise _doubled(value.key)
     return _container(value, depth + 1)
 
 
@@ -88,39 +89,56 @@ def _container(value: dict[str, Any] | list[Any], depth: int) -> Any:
             return items
         members: dict[str, Any] = {}
         for place, item in value.items():
-            members[_walked(place, depth)] = _walked(item, depth)
+            name = _walked(place, depth)
+            if name in members:  # two keys that differ only in what had to be cleaned
+                raise _doubled()
+            members[name] = _walked(item, depth)
     except _Bad as bad:
         bad.path.append(place)
         raise
     return members
 
 
+def _doubled(*key: str) -> _Bad:
+    return _Bad("DUPLICATE_KEY", "This key stands twice in one object.", *key)
+
+
 def _number(value: int | float) -> int | float:
-    if isinstance(value, int):
-        if -SAFE <= value <= SAFE:
-            return value
-        raise _Bad("NUMBER_OUT_OF_RANGE", "An integer beyond ±(2^53−1) cannot be kept exactly.")
-    if not math.isfinite(value):
+    # Every float beyond SAFE is a whole number, so 1e20 is judged like the same number written with all its digits.
+    if isinstance(value, float) and not math.isfinite(value):
         raise _Bad("NUMBER_OUT_OF_RANGE", "A number must be finite.")
-    return int(value) if value.is_integer() and abs(value) <= SAFE else value
+    if not -SAFE <= value <= SAFE:
+        raise _Bad("NUMBER_OUT_OF_RANGE", "An integer beyond ±(2^53−1) cannot be kept exactly.")
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _keys(value: Any) -> int:
-    if isinstance(value, dict):
-        members = cast("dict[str, Any]", value)
-        return len(members) + sum(_keys(item) for item in members.values() if isinstance(item, dict | list))
-    if isinstance(value, list):
-        return sum(_keys(item) for item in cast("list[Any]", value) if isinstance(item, dict | list))
-    return 0
+    """How many keys all objects of a value have together; a loop, since the depth is not yet known to be sane."""
+    count = 0
+    waiting = [value]
+    while waiting:
+        held = waiting.pop()
+        if isinstance(held, dict):
+            members = cast("dict[str, Any]", held)
+            count += len(members)
+            waiting += [item for item in members.values() if isinstance(item, dict | list)]
+        elif isinstance(held, list):
+            waiting += [item for item in cast("list[Any]", held) if isinstance(item, dict | list)]
+    return count
 
 
 def _slowly(body: bytes) -> Any:
     try:
         text = body.decode("utf-8", "surrogatepass")
-        return json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
     except (ValueError, RecursionError) as error:
         where = f" at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
         raise Rejection("JSON_INVALID", f"The body is not valid JSON{where}.") from None
+
+
+def _integer(digits: str) -> int | float:
+    # Python refuses to read thousands of digits; that many are out of range anyway, and are refused where they stand.
+    return int(digits) if len(digits) < 64 else math.inf
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Any:
@@ -139,17 +157,25 @@ def converted(value: Any, shape: type[Any], pointer: str = "") -> Any:
         raise _located(str(error), pointer) from None
 
 
-_PLACE: Final = re.compile(r" - at `(key in )?\$([^`]*)`$")
+_PLACE: Final = re.compile(r" - at `(?:key in )?\$([^`]*)`$")
+_FIELD: Final = re.compile(r"missing required field `(.+)`|unknown field `(.+)`", re.DOTALL)
+_NO_ID: Final = f"Expected `str` matching regex {PATTERN!r}"
+_ID_TOLD: Final = "An id has 1 to 128 characters of A-Z a-z 0-9 . _ - ~"
 
 
 def _located(message: str, pointer: str) -> Rejection:
     found = _PLACE.search(message)
-    path = re.sub(r"\[(\d+)\]", r".\1", found[2]) if found else ""
-    place = pointer + path.replace("...", "*").replace(".", "/")
     detail = message[: found.start()] if found else message
-    missing = re.search(r"missing required field `([^`]+)`|unknown field `([^`]+)`", detail)
-    if missing:
-        place = f"{place}/{missing[1] or missing[2]}"
-    code = "ID_INVALID" if "A-Za-z0-9._~" in detail else "FIELD_INVALID"
-    said = "An id has 1 to 128 characters of A-Z a-z 0-9 . _ - ~" if code == "ID_INVALID" else f"{detail}."
-    return Rejection("FIELD_INVALID" if code != "ID_INVALID" else code, said, (FieldError(place, code, said),))
+    # `[...]` stands for a member whose name is not told: the place is then the object that holds it.
+    path = re.sub(r"\[(\d+)\]", r".\1", found[1]).partition("[...]")[0] if found else ""
+    place = pointer + path.replace(".", "/")
+    field = _FIELD.search(detail)
+    if field:
+        place = f"{place}/{escape((field[1] or field[2])[:100])}"
+    code, said = ("ID_INVALID", _ID_TOLD) if detail == _NO_ID else ("FIELD_INVALID", f"{detail[:300]}.")
+    return Rejection.at(place, code, said)
+
+
+def escape(part: str | int) -> str:
+    """One part of a path as a JSON Pointer writes it (RFC 6901)."""
+    return str(part).replace("~", "~0").replace("/", "~1")

@@ -11,13 +11,16 @@ SAFE = 2**53 - 1
 """The largest integer every JSON reader keeps exactly."""
 
 Decimal = Annotated[
-    str, Meta(pattern=r"^(0|[1-9][0-9]{0,18})(?![\s\S])", description="A non-negative integer as text.")
+    str, Meta(pattern=r"^(0|[1-9][0-9]{0,17})(?![\s\S])", description="A non-negative integer as text.")
 ]
 Instant = Annotated[str, Meta(description="RFC 3339, UTC, milliseconds.", extra_json_schema={"format": "date-time"})]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MS = timedelta(milliseconds=1)
-_CURSOR = re.compile(r"([A-Za-z0-9]{1,32}):(0|[1-9][0-9]{0,18})")
+_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MS
+_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MS
+_CURSOR = re.compile(r"([A-Za-z0-9]{1,32}):(0|[1-9][0-9]{0,17})")
+_BEYOND_MS = re.compile(r"(\.[0-9]{3})[0-9]+")
 
 
 def instant(ms: int) -> str:
@@ -29,7 +32,7 @@ def instant(ms: int) -> str:
 @lru_cache(maxsize=1024)
 def _second(seconds: int) -> str:
     # Most instants that are told are of the last seconds, and formatting a date costs more than the rest of an answer.
-    return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}"
+    return (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
 
 
 def instant_or_none(ms: int | None) -> str | None:
@@ -38,8 +41,13 @@ def instant_or_none(ms: int | None) -> str | None:
 
 
 def milliseconds(value: datetime) -> int:
-    """An aware datetime as UTC milliseconds, cut, never rounded."""
-    return (value - _EPOCH) // _MS
+    """An aware datetime as UTC milliseconds, cut, never rounded; within the years 1 to 9999, which `instant` can say."""
+    return min(max((value - _EPOCH) // _MS, _FIRST), _LAST)
+
+
+def cut_fraction(text: str) -> str:
+    """A time without what lies beyond its milliseconds: a reader of datetimes would round nanoseconds, even upwards."""
+    return _BEYOND_MS.sub(r"\1", text, count=1)
 
 
 def cursor(epoch: str, position: int) -> str:

@@ -6,6 +6,8 @@ MARK: Final = "… [truncated]"
 TITLE: Final = 300
 TEXT: Final = 2_000
 USER_MESSAGE: Final = 500
+STAGE: Final = 200
+UNIT: Final = 64
 CODE: Final = 128
 
 
