@@ -2,8 +2,8 @@
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -29,7 +29,8 @@ _EXPOSED: Final = ("ETag", "Retry-After", "Milepost-Epoch")
 def build_app(services: Services, streams: Sequence[BaseRoute] = ()) -> ASGIApp:
     """The application over these services; `streams` are the gateway's routes."""
     plain = [_route(endpoint, services) for endpoint in EVERY if endpoint.handler is not None]
-    inner = Starlette(routes=[*streams, *plain], exception_handlers={HTTPException: _http_problem})
+    inner = Starlette(routes=[*streams, *plain], exception_handlers=_PROBLEMS)
+    inner.router.redirect_slashes = False
     app: ASGIApp = inner
     if services.options.allowed_origins:
         app = CORSMiddleware(
@@ -50,9 +51,9 @@ class _Entrance:
         self._app = app
         self._services = services
         reports = Reports(services)
-        self._hot: dict[tuple[str, str], Callable[[Scope, Receive, Send], Awaitable[None]]] = {
-            ("POST", "/internal/v1/task-events"): reports.one,
-            ("POST", "/internal/v1/task-events:batch"): reports.batch,
+        self._hot: dict[str, ASGIApp] = {
+            "/internal/v1/task-events": reports.one,
+            "/internal/v1/task-events:batch": reports.batch,
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,14 +62,15 @@ class _Entrance:
             return
         answer = _Answer(send, (await self._services.storage.epoch()).encode())
         started = time.perf_counter()
-        hot = self._hot.get((scope["method"], scope["path"]))
+        hot = self._hot.get(scope["path"])
+        if hot is not None and scope["method"] != "POST":
+            hot = _only_post
         try:
             await (hot or self._app)(scope, receive, answer)
         except Exception:
             _log.exception("request failed", extra={"method": scope["method"], "path": scope["path"]})
             if not answer.status:
-                broken = problem_response(Rejection("INTERNAL", "Something broke here; it has been logged."))
-                await broken(scope, receive, answer)
+                await problem_response(_BROKEN)(scope, receive, answer)
         route = scope["path"] if hot else str(getattr(scope.get("route"), "path", "unmatched"))
         self._services.observe(route, scope["method"], answer.status, time.perf_counter() - started)
 
@@ -95,19 +97,26 @@ def _route(endpoint: Endpoint, services: Services) -> Route:
     assert handler is not None  # noqa: S101 (only such endpoints are routed here)
 
     async def answer(request: Request) -> Response:
-        try:
-            return await handler(request, services)
-        except Rejection as rejection:
-            return problem_response(rejection)
-        except Unavailable:
-            return problem_response(Rejection("UNAVAILABLE", "The database is not available.", retry_after=1))
+        return await handler(request, services)
 
     return Route(endpoint.path, answer, methods=[endpoint.method])
 
 
-async def _http_problem(_request: Request, error: Exception) -> Response:
-    status = getattr(error, "status_code", 500)
-    headers: Any = getattr(error, "headers", None)
-    if status == 405:
-        return problem_response(Rejection("METHOD_NOT_ALLOWED", "This path does not take this method."), headers)
-    return problem_response(Rejection("NOT_FOUND", "Nothing is here."), headers)
+async def _only_post(scope: Scope, receive: Receive, send: Send) -> None:
+    await problem_response(_METHOD, {"allow": "POST"})(scope, receive, send)
+
+
+def _problem(_request: Request, error: Exception) -> Response:
+    if isinstance(error, Rejection):
+        return problem_response(error)
+    if isinstance(error, Unavailable):
+        return problem_response(Rejection("UNAVAILABLE", "The database is not available.", retry_after=1))
+    if isinstance(error, HTTPException):
+        return problem_response(_METHOD if error.status_code == 405 else _NOWHERE, error.headers)
+    return problem_response(_BROKEN)
+
+
+_METHOD: Final = Rejection("METHOD_NOT_ALLOWED", "This path does not take this method.")
+_NOWHERE: Final = Rejection("NOT_FOUND", "Nothing is here.")
+_BROKEN: Final = Rejection("INTERNAL", "Something broke here; it has been logged.")
+_PROBLEMS: Final = dict.fromkeys((Rejection, Unavailable, HTTPException, Exception), _problem)

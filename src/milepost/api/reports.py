@@ -4,6 +4,7 @@ The order of the checks: size and JSON, identity, token, the fields the token bi
 then the commit, which checks the same bindings against the registered step once more.
 """
 
+import logging
 from collections.abc import Awaitable, Sequence
 from typing import Any, Final, cast
 
@@ -20,11 +21,16 @@ from milepost.ports.storage import Unavailable
 from milepost.tokens.execution import Claims, TokenExpired, TokenInvalid
 from milepost.usecases.reporting import Report
 from milepost.wire.events import EventBody, event_body, fact_of, heartbeat_of
-from milepost.wire.json import parse
+from milepost.wire.json import normalised, parse
 from milepost.wire.problems import MEDIA_TYPE, Rejection, problem_json, status_of
 
 MAX_EVENTS: Final = 500
+_log = logging.getLogger("milepost.api")
 _encode: Final = msgspec.json.Encoder().encode
+_UNAVAILABLE: Final = Rejection(
+    "UNAVAILABLE", "The database is not available; send the same event again.", retry_after=1
+)
+_BROKEN: Final = Rejection("INTERNAL", "Something broke here; it has been logged.")
 _JSON: Final = b"application/json"
 
 
@@ -43,9 +49,7 @@ class Reports:
         except Rejection as rejection:
             outcome = rejection
         except Unavailable:
-            outcome = Rejection(
-                "UNAVAILABLE", "The database is not available; send the same event again.", retry_after=1
-            )
+            outcome = _UNAVAILABLE
         await _reply(send, outcome)
 
     async def batch(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,6 +64,9 @@ class Reports:
         except Rejection as rejection:
             await _reply(send, rejection)
             return
+        except Unavailable:
+            await _reply(send, _UNAVAILABLE)
+            return
         submitted = [self._item(item, credential, tenant) for item in events]
         results = [await _settled(item) for item in submitted]
         await _send(send, 200, _JSON, b'{"results":[' + b",".join(map(_result, results)) + b"]}")
@@ -72,6 +79,8 @@ class Reports:
             _same_key(body, headers)
             tenant = tenant_of(credential, _text(headers.get(b"milepost-tenant")))
             return self._task_fact(body, credential, tenant)
+        if token is None:
+            raise Rejection("UNAUTHENTICATED", "A report needs an execution token or a credential as its bearer.")
         claims = self._claims(token)
         body = event_body(value)
         _same_key(body, headers)
@@ -169,6 +178,8 @@ def _same_key(body: EventBody, headers: dict[bytes, bytes]) -> None:
 
 
 def _events(value: Any) -> list[Any]:
+    if not isinstance(value, dict | list):
+        normalised(value)  # tells of a doubled key
     events = cast("dict[str, Any]", value).get("events") if isinstance(value, dict) else None
     if not isinstance(events, list) or len(cast("dict[str, Any]", value)) != 1:
         raise Rejection.at("/events", "FIELD_INVALID", "A batch is an object with one member, a list of events.")
@@ -184,7 +195,10 @@ async def _settled(item: Awaitable[object] | Rejection) -> object:
     try:
         return await item
     except Unavailable:
-        return Rejection("UNAVAILABLE", "The database is not available; send the same event again.", retry_after=1)
+        return _UNAVAILABLE
+    except Exception:
+        _log.exception("report failed")
+        return _BROKEN
 
 
 def _result(outcome: object) -> bytes:

@@ -6,7 +6,7 @@ from uuid import uuid4
 from starlette.requests import Request
 from starlette.responses import Response
 
-from milepost.api.callers import caller, header_tenant, service, tenant_of
+from milepost.api.callers import TENANT_HEADER, caller, header_tenant, service, tenant_of
 from milepost.api.http import idempotency_key, json_response, read_json
 from milepost.api.services import Services
 from milepost.domain.attempts import Opening
@@ -34,6 +34,8 @@ async def create(request: Request, services: Services) -> Response:
     body: commands.CreateTask = await read_json(request, commands.CreateTask)
     if credential.tenant_id is not None and body.tenant_id != credential.tenant_id:
         raise Rejection.at("/tenantId", "FORBIDDEN", "This credential belongs to another tenant.")
+    if request.headers.get(TENANT_HEADER, body.tenant_id) != body.tenant_id:
+        raise Rejection.at("/tenantId", "FIELD_INVALID", "The header Milepost-Tenant names another tenant.")
     await _known_tenant(services, body.tenant_id)
     services.rulebook.for_new(body.task_type)
     once = Once.of(body.tenant_id, caller(credential), idempotency_key(request), body)
@@ -146,7 +148,7 @@ async def read(request: Request, services: Services) -> Response:
 async def find(request: Request, services: Services) -> Response:
     """The task that a creation under this idempotency key made."""
     credential = await service(request, services, "coordinate")
-    tenant = tenant_of(credential, request.headers.get("milepost-tenant"))
+    tenant = tenant_of(credential, request.headers.get(TENANT_HEADER))
     key = request.query_params.get("idempotencyKey")
     if not key:
         raise Rejection.at("/query/idempotencyKey", "FIELD_INVALID", "Name the idempotency key of the creation.")

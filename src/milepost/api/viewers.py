@@ -16,11 +16,14 @@ from milepost.ports.reading import Filters
 from milepost.usecases import cancelling
 from milepost.usecases.idempotency import Once
 from milepost.wire import commands
+from milepost.wire.ids import checked
 from milepost.wire.numbers import SAFE, milliseconds
 from milepost.wire.problems import Rejection
+from milepost.wire.texts import clean
 
 PAGE: Final = 50
 PAGE_MAX: Final = 200
+SEARCH_MAX: Final = 300
 _LIFECYCLES: Final = frozenset(cast("tuple[str, ...]", get_args(Lifecycle)))
 
 
@@ -40,16 +43,21 @@ def _filters(request: Request) -> Filters:
     lifecycle = query.get("lifecycleStatus")
     if lifecycle is not None and lifecycle not in _LIFECYCLES:
         raise Rejection.at("/query/lifecycleStatus", "FIELD_INVALID", "No such lifecycle status.")
-    text = query.get("q")
-    if text is not None and len(text) > 300:
-        raise Rejection.at("/query/q", "FIELD_INVALID", "A search has at most 300 characters.")
+    text = clean(query.get("q", ""))
+    if len(text) > SEARCH_MAX:
+        raise Rejection.at("/query/q", "FIELD_INVALID", f"A search has at most {SEARCH_MAX} characters.")
     return Filters(
         lifecycle=cast("Lifecycle | None", lifecycle),
-        task_type=query.get("taskType"),
-        project_id=query.get("projectId"),
+        task_type=_id(request, "taskType"),
+        project_id=_id(request, "projectId"),
         text=text or None,
         updated_after=_moment(query.get("updatedAfter")),
     )
+
+
+def _id(request: Request, name: str) -> str | None:
+    text = request.query_params.get(name)
+    return None if text is None else checked(text, f"/query/{name}")
 
 
 def _moment(text: str | None) -> int | None:
@@ -68,10 +76,15 @@ async def show(request: Request, services: Services) -> Response:
     found = await services.views.detail(who.scope, path_id(request, "task_id"), all_attempts=every)
     tag = f'W/"{found.epoch}-{found.task.version}-{"detail.all" if every else "detail"}"'
     headers = {"etag": tag, "cache-control": "private, no-cache"}
-    known = request.headers.get("if-none-match", "")
-    if tag in [item.strip() for item in known.split(",")]:
+    if _matches(tag, request.headers.get("if-none-match", "")):
         return Response(status_code=304, headers=headers)
     return json_response(services.views.snapshot(found), headers=headers)
+
+
+def _matches(tag: str, known: str) -> bool:
+    """Whether one of the listed tags is this one, by the weak comparison of RFC 9110."""
+    given = [item.strip().removeprefix("W/") for item in known.split(",")]
+    return "*" in given or tag.removeprefix("W/") in given
 
 
 async def timeline(request: Request, services: Services) -> Response:

@@ -57,7 +57,7 @@ class Page(Struct, frozen=True):
 class Changes(Struct, frozen=True):
     """What changed after a position: tasks by ascending last position, ids of removed ones, and where to go on.
 
-    `floor` is the lowest cursor that can still be answered: an older one has expired.
+    `floor` is the lowest cursor that can still be answered: an older one has expired. `top` is the highest there is.
     """
 
     tasks: tuple[Task, ...]
@@ -65,6 +65,7 @@ class Changes(Struct, frozen=True):
     next: int
     epoch: str
     floor: int
+    top: int
 
 
 class Timeline(Struct, frozen=True):

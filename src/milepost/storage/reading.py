@@ -191,7 +191,7 @@ async def _changes(session: Session, scope: Scope, after: int, limit: int) -> Ch
         place = tasks[-1].last_position
     kept = tuple(task for task in tasks if task.deleted_at is None)
     removed = tuple(task.task_id for task in tasks if task.deleted_at is not None)
-    return Changes(kept, removed, max(place, after), epoch, floor)
+    return Changes(kept, removed, max(place, after), epoch, floor, top)
 
 
 async def _newest(session: Session, tenant_id: str, logged: Sequence[Logged]) -> list[Task]:

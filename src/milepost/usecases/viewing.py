@@ -1,6 +1,8 @@
 """What people read: lists, one task, its timeline, what changed. Rights are checked on every call, per task."""
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from milepost.clock import Clock
 from milepost.domain.state import Task, TaskKey
@@ -8,10 +10,13 @@ from milepost.ports.reading import Filters, Page, Reading, Scope, Snapshot
 from milepost.ports.storage import Storage
 from milepost.usecases.rulebook import Rulebook
 from milepost.wire.answers import StatusBatch, TaskChanges, TaskList, TaskSnapshot, TimelinePage
+from milepost.wire.ids import is_id
 from milepost.wire.messages import timeline_item
 from milepost.wire.numbers import cursor, instant, parse_cursor
 from milepost.wire.problems import Rejection
 from milepost.wire.views import Projection, TaskView, step_view, task_view
+
+_COUNTED: Final = re.compile(r"[0-9]{1,18}")
 
 
 class Views:
@@ -55,13 +60,13 @@ class Views:
         return TaskList(items, _next(page, start), instant(now), page.epoch, start)
 
     async def changes(self, scope: Scope, after: str, limit: int) -> TaskChanges:
-        """What changed after a cursor. Raises `Rejection` CURSOR_EXPIRED below the floor or in another epoch."""
+        """What changed after a cursor. Raises `Rejection` CURSOR_EXPIRED outside the window or in another epoch."""
         place = parse_cursor(after)
         if place is None:
-            raise Rejection.at("/changedAfter", "FIELD_INVALID", "A cursor has the form epoch:position.")
+            raise Rejection.at("/query/changedAfter", "FIELD_INVALID", "A cursor has the form epoch:position.")
         epoch, position = place
         found = await self._reading.changes(scope, position, limit)
-        if found.epoch != epoch or position < found.floor:
+        if found.epoch != epoch or not found.floor <= position <= found.top:
             raise Rejection("CURSOR_EXPIRED", "This cursor can no longer be answered; read the list from its start.")
         now = self._clock.now()
         items = tuple(self._summary(scope, task, now) for task in found.tasks)
@@ -77,11 +82,11 @@ class Views:
         now = self._clock.now()
         here = next(iter(found.values())).epoch if found else await self._storage.epoch()
         versions: Mapping[str, str] = known if epoch == here else {}
-        newer = [item for task_id, item in seen.items() if str(item.task.version) != versions.get(task_id)]
+        newer = [item for task_id, item in seen.items() if item.task.version > int(versions.get(task_id, 0))]
         return StatusBatch(
             items=() if detail else tuple(self._summary(scope, item.task, now) for item in newer),
             details=tuple(self.snapshot(item) for item in newer) if detail else (),
-            gone=tuple(task_id for task_id in task_ids if task_id not in seen),
+            gone=tuple(task_id for task_id in dict.fromkeys(task_ids) if task_id not in seen),
             as_of=instant(now),
             epoch=here,
         )
@@ -109,8 +114,8 @@ def _page_cursor(after: str | None) -> tuple[tuple[int, str] | None, str | None]
     if after is None:
         return None, None
     parts = after.split("|")
-    if len(parts) != 3 or not parts[0].isdigit() or len(parts[0]) > 18 or parse_cursor(parts[2]) is None:
-        raise Rejection.at("/cursor", "FIELD_INVALID", "Not a cursor of this list.")
+    if len(parts) != 3 or not _COUNTED.fullmatch(parts[0]) or not is_id(parts[1]) or parse_cursor(parts[2]) is None:
+        raise Rejection.at("/query/cursor", "FIELD_INVALID", "Not a cursor of this list.")
     return (int(parts[0]), parts[1]), parts[2]
 
 

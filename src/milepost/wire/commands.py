@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from milepost.domain.lifecycle import FailurePolicy
 from milepost.wire.events import Counter, DataBody
 from milepost.wire.ids import Id
+from milepost.wire.numbers import Decimal
 
 Foreign = Annotated[str, Meta(min_length=1, max_length=1000)]
 
@@ -104,7 +105,7 @@ class BatchGet(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """Asks for what is newer than the versions a client knows, in the epoch it knows them from."""
 
     task_ids: Annotated[tuple[Id, ...], Meta(max_length=200)]
-    known_versions: dict[str, str] = {}
+    known_versions: Annotated[dict[str, Decimal], Meta(max_length=200)] = {}
     epoch: str | None = None
     view: Literal["summary", "detail"] = "summary"
 

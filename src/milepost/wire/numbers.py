@@ -41,7 +41,7 @@ def instant_or_none(ms: int | None) -> str | None:
 
 
 def milliseconds(value: datetime) -> int:
-    """An aware datetime as UTC milliseconds, cut, never rounded; within the years 1 to 9999, which `instant` can say."""
+    """An aware datetime as UTC milliseconds: cut, never rounded, and kept within the years 1 to 9999 of UTC."""
     return min(max((value - _EPOCH) // _MS, _FIRST), _LAST)
 
 
