@@ -6,7 +6,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import BigInteger, Date, DateTime, Float, Numeric, Time, create_engine
 from sqlalchemy.schema import Table
 
-from milepost.storage.schema import is_current, sql, upgrade
+from milepost.storage.schema import HEAD, is_current, sql, upgrade
 from milepost.storage.tables import metadata
 
 
@@ -27,6 +27,18 @@ def test_a_database_is_behind_until_it_is_migrated_and_migrating_twice_is_once(u
     assert is_current(url)
     upgrade(url)
     assert is_current(url)
+
+
+def test_the_newest_migration_is_the_one_this_program_asks_for(url: str):
+    upgrade(url)
+    with create_engine(url).connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert context.get_current_heads() == (HEAD,)
+
+
+def test_a_file_that_is_no_database_of_ours_is_behind(url: str, tmp_path: Path):
+    (tmp_path / "milepost.db").touch()
+    assert not is_current(url)
 
 
 def test_asking_whether_a_file_is_current_does_not_make_it(url: str, tmp_path: Path):

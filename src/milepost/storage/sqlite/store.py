@@ -16,7 +16,7 @@ from milepost.storage.reading import SqlReading
 from milepost.storage.schema import is_current
 from milepost.storage.session import Session
 from milepost.storage.sqlite import hot, life
-from milepost.storage.sqlite.connection import GONE, WAITS, Fault, connect, primary_code
+from milepost.storage.sqlite.connection import GONE, WAITS, Fault, begin, connect, primary_code
 from milepost.storage.sqlite.lanes import Lane
 from milepost.storage.sqlite.session import SqliteSession
 from milepost.storage.sqlite.stepping import finish
@@ -26,7 +26,7 @@ from milepost.storage.stream_log import SqlStreamLog
 T = TypeVar("T")
 
 ATTEMPTS = 3
-"""How often a transaction is tried, each time waiting for the lock as long as the timeout says."""
+"""How often a transaction is tried that met a key another one had just taken."""
 
 RECORD_AFTER = 0.5
 """Seconds from a commit to the rewriting of the witness; one is promised."""
@@ -45,6 +45,7 @@ class SqliteStorage:
         self._clock = clock
         self._record_at: float | None = None
         self._closed = False
+        self._lock_timeout = lock_timeout
         self._writer_connection = connect(path, lock_timeout, writes=True)
         self._reader_connections = [connect(path, lock_timeout, writes=False) for _ in range(readers)]
         self._epoch = self._commit(self._writer_connection, self._settle)
@@ -100,16 +101,29 @@ class SqliteStorage:
         return value
 
     def _commit(self, connection: sqlite3.Connection, work: Callable[[], T]) -> T:
-        for attempt in range(ATTEMPTS):
+        for _ in range(ATTEMPTS - 1):
+            with suppress(sqlite3.IntegrityError):
+                return self._once(connection, work)
+        try:
+            return self._once(connection, work)
+        except sqlite3.IntegrityError as error:
+            raise _told(error) from error
+
+    def _once(self, connection: sqlite3.Connection, work: Callable[[], T]) -> T:
+        try:
+            begin(connection, self._lock_timeout)
             try:
-                return _once(connection, work)
-            except sqlite3.IntegrityError as error:
-                if attempt == ATTEMPTS - 1:
-                    raise Fault(str(error)) from error
-            except sqlite3.Error as error:
-                if primary_code(error) not in WAITS:
-                    raise _told(error) from error
-        raise Unavailable("Another process held the database's write lock for too long.")
+                value = work()
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.Error as error:
+            raise _told(error) from error
+        return value
 
     def _settle(self) -> str:
         return life.settle(self._writer_connection, self._witness, self._clock.now())
@@ -155,18 +169,6 @@ def open_sqlite(path: str | Path, clock: Clock, *, lock_timeout: float = 2.0, re
         return SqliteStorage(place, clock, lock_timeout=lock_timeout, readers=readers)
     except sqlite3.Error as error:
         raise _told(error) from error
-
-
-def _once(connection: sqlite3.Connection, work: Callable[[], T]) -> T:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        value = work()
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    return value
 
 
 def _view(connection: sqlite3.Connection, work: Callable[[Session], Awaitable[T]]) -> T:
