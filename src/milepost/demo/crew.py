@@ -71,12 +71,12 @@ class Worker:
             self._process.send_signal(signal.SIGKILL)
 
     async def stop(self) -> None:
-        """Ends the process by closing its input; what it still had to report goes out first."""
-        if self._process is None or self._input is None:
+        """Asks the process to end, which reports that it was interrupted; ends it if that takes longer than 2 s."""
+        if self._process is None or self._process.returncode is not None:
             return
-        self._input.close()
+        self._process.terminate()
         try:
-            async with asyncio.timeout(3):
+            async with asyncio.timeout(2):
                 await self._process.wait()
         except TimeoutError:
             self.kill()

@@ -117,10 +117,15 @@ class Way:
         prepared = await self._step(PREPARE, "prepare", PREPARER)
         self._inventory = prepared.inventory
         parsing, outlining = asyncio.create_task(self._parse()), asyncio.create_task(self._outline())
-        # Both come to their end, whatever the other one's was: a step that was begun is never left alone.
-        await asyncio.wait([parsing, outlining])
-        parsed = await parsing
-        await outlining
+        try:
+            # Both come to their end, whatever the other one's was: a step that was begun is never left alone.
+            await asyncio.wait([parsing, outlining])
+        finally:
+            parsing.cancel()
+            outlining.cancel()
+            await asyncio.gather(parsing, outlining, return_exceptions=True)
+        parsed = parsing.result()
+        outlining.result()
         return await self._step(STORE, "store", STORER, text=parsed.text)
 
     async def _parse(self) -> Done:

@@ -49,7 +49,7 @@ def _command(settings_path: str | None, *, port: int | None, once: bool, fast: b
         signal.signal(number, lambda _number, _frame: stop.set())
     group = Group(_environment(folder, settings_path))
     try:
-        return _play(group, folder, stop, port=port, once=once, fast=fast)
+        return _act(group, folder, stop, port=port, once=once, fast=fast)
     except StartFailed as failed:
         click.echo(f"milepost demo: {failed}", err=True)
         return 3
@@ -58,13 +58,13 @@ def _command(settings_path: str | None, *, port: int | None, once: bool, fast: b
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def run(arguments: Sequence[str] = ()) -> int:
-    """Runs `milepost demo` with these arguments; the exit code."""
+def play(arguments: Sequence[str] = ()) -> int:
+    """Runs the demonstration with the arguments of its command; the exit code."""
     code = _command.main(args=list(arguments), prog_name="milepost demo", standalone_mode=False)
     return code if isinstance(code, int) else 0
 
 
-def _play(group: Group, folder: Path, stop: threading.Event, *, port: int | None, once: bool, fast: bool) -> int:
+def _act(group: Group, folder: Path, stop: threading.Event, *, port: int | None, once: bool, fast: bool) -> int:
     port = port or free_port(PORT)
     url = f"http://127.0.0.1:{port}"
     server = group.start(["milepost", "serve", "--host", "127.0.0.1", "--port", str(port)], quiet=True)
@@ -72,7 +72,7 @@ def _play(group: Group, folder: Path, stop: threading.Event, *, port: int | None
     secrets = _secrets(group)
     session = _session(group, url)
     _greet(url, session)
-    pause, stagger = (0.02, 0.1) if fast else (0.9, 1.0)
+    pause, stagger = (0.02, 0.1) if fast else (1.0, 1.0)
     plan = Plan(url, TENANT, USER, PROJECT, secrets, str(folder), pause, stagger, once)
     coordinator = group.start(["milepost.demo.coordinator"], line=msgspec.json.encode(plan))
     watcher = Watcher(Client(url, token=session.token))

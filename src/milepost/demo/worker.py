@@ -1,9 +1,12 @@
 """A worker process: takes jobs from its standard input, does them, and reports them under its own credential.
 
-Start: `python -m milepost.demo.worker`, with what it must know in `MILEPOST_DEMO_WORKER`. It ends with its input.
+Start: `python -m milepost.demo.worker`, with what it must know in `MILEPOST_DEMO_WORKER`. It ends
+with its input, or on SIGTERM; a step that is interrupted so is reported as failed.
 """
 
+import logging
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -29,7 +32,9 @@ class Setup(Struct, frozen=True):
 
 def main() -> None:
     """Works until the input ends."""
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # What is wrong with a file is in its step's error.
     setup = msgspec.json.decode(os.environ.pop(VARIABLE), type=Setup)
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
     bench = Bench(Path(setup.folder), lambda page, total: _say(Word(kind="PAGE", page=page, total=total)))
     limits = Limits(heartbeat=setup.heartbeat, progress=0.3)
     with Reporter(setup.url, credential=setup.credential, limits=limits, errors=ERRORS) as reporter:

@@ -66,7 +66,7 @@ async function known(failed) {
     enter(session);
     if (failed instanceof Refused) tell("That link was used already or is too old. You are still signed in from before.");
   } catch (error) {
-    if (error instanceof Refused && error.status < 500) signedOut(failed ?? error);
+    if (error instanceof Refused && error.status < 500) signedOut(failed instanceof Refused);
     else {
       connection("RECONNECTING", "the service does not answer");
       setTimeout(() => known(failed), 2000 + 2000 * Math.random());
@@ -84,7 +84,7 @@ function enter(session) {
   route();
 }
 
-function signedOut(error) {
+function signedOut(byUsedLink) {
   list?.close();
   selected?.stream.close();
   list = selected = null;
@@ -93,8 +93,7 @@ function signedOut(error) {
   hide($("banner"), true);
   hide($("signed-out"), false);
   connection("SIGNED_OUT", "signed out");
-  const link = error instanceof Refused && error.status !== 401;
-  const why = link
+  const why = byUsedLink
     ? "That link was used already, or is more than ten minutes old. A link works once."
     : "This page shows the tasks of one person, so it has to know who you are.";
   write($("signed-out-why"), why);
@@ -103,7 +102,7 @@ function signedOut(error) {
 
 $("sign-out").onclick = async () => {
   await call("/api/session", { method: "DELETE" }).catch(() => {});
-  signedOut(null);
+  signedOut(false);
 };
 
 // The connection, told as it is
@@ -134,7 +133,7 @@ async function check() {
     return true;
   } catch (error) {
     if (error instanceof Refused && error.status === 410) return true; // the stream will say `reset`
-    if (error instanceof Refused && (error.status === 401 || error.status === 403)) signedOut(error);
+    if (error instanceof Refused && (error.status === 401 || error.status === 403)) signedOut(false);
     return error instanceof Refused && error.status < 500;
   }
 }
@@ -215,7 +214,7 @@ async function load() {
     connection("LIVE");
     draw();
   } catch (error) {
-    if (error instanceof Refused && error.status === 401) signedOut(error);
+    if (error instanceof Refused && error.status === 401) signedOut(false);
     else list?.failed("the list could not be read");
   }
 }

@@ -50,7 +50,7 @@ export function between(from, to) {
 
 export function timeOfDay(instant) {
   if (!instant) return "–";
-  return new Date(instant).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  return new Date(instant).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 }
 
 export function dayAndTime(instant) {
