@@ -32,7 +32,7 @@ def decide_task(state: TaskState, fact: Fact, rules: TaskRules, now: int, seq_ow
         return status
     if fact.failed_step_id is not None and fact.failed_step_id not in state.steps:
         return Refused("FIELD_INVALID", "The task has no such step.", "/failedStepId")
-    return _accepted(state, fact, to, status, now)
+    return _accepted(state, fact, to, status, rules, now)
 
 
 def _foreign(task: Task, fact: Fact) -> Refused | None:
@@ -84,7 +84,7 @@ def _business_status(task: Task, fact: Fact, to: Lifecycle, rules: TaskRules) ->
     return Refused("FIELD_INVALID", f"This business status means {known.lifecycle}, not {to}.", "/businessStatus")
 
 
-def _accepted(state: TaskState, fact: Fact, to: Lifecycle, status: str, now: int) -> Accepted:
+def _accepted(state: TaskState, fact: Fact, to: Lifecycle, status: str, rules: TaskRules, now: int) -> Accepted:
     task = state.task
     starts = to != "PENDING" and task.started_at is None
     derived = starts and fact.event_type != "TASK_STARTED"
@@ -102,7 +102,7 @@ def _accepted(state: TaskState, fact: Fact, to: Lifecycle, status: str, now: int
     if to not in ENDS:
         return Accepted(moved, (), event_of(fact, moved, None, now, derived=derived))
     steps = tuple(_settled(step, now) for step in state.steps.values() if step.pending is not None)
-    ended = _ended(moved, state, fact, now)
+    ended = _ended(moved, state, fact, rules, now)
     return Accepted(ended, steps, event_of(fact, ended, None, now, derived=derived))
 
 
@@ -111,7 +111,7 @@ def _started_at(task: Task, fact: Fact, to: Lifecycle, now: int) -> int:
     return min(max(instant, task.opened_at), now)
 
 
-def _ended(task: Task, state: TaskState, fact: Fact, now: int) -> Task:
+def _ended(task: Task, state: TaskState, fact: Fact, rules: TaskRules, now: int) -> Task:
     failure = None
     if task.lifecycle in ("FAILED", "TIMED_OUT"):
         code = fact.error.code if fact.error else "UNKNOWN"
@@ -120,7 +120,7 @@ def _ended(task: Task, state: TaskState, fact: Fact, now: int) -> Task:
     return replace(
         task,
         health=ended_health(state.steps, task.attempt),
-        percent=100 if task.lifecycle == "SUCCEEDED" else task.percent,
+        percent=100 if task.lifecycle == "SUCCEEDED" and rules.mode != "STAGES" else task.percent,
         current_step=None,
         failure=failure,
         finished_at=min(max(fact.happened_at, started), now),
