@@ -114,7 +114,9 @@ class Book:
         self.clock = clock
         self.feed: Feed | None = None
         self.announce = True
+        self.top = 0
         self._made = 0
+        self._current: dict[str, int] = {}
 
     async def create(
         self,
@@ -152,6 +154,15 @@ class Book:
 
     async def progress(self, task: str, current: int, *, tenant: str = "t") -> Committed:
         return await self.fact(task, "STEP_PROGRESS", tenant=tenant, progress=Progress(current, 1_000))
+
+    async def advance(self, tasks: Sequence[str], *, tenant: str = "t") -> Committed:
+        """A little more progress of each, in one commit; a task may be named several times."""
+        works: list[tuple[str, Any]] = []
+        for task in tasks:
+            self._current[task] = self._current.get(task, 0) + 1
+            progress = Progress(self._current[task], 10_000)
+            works.append((task, self.says(task, "STEP_PROGRESS", tenant=tenant, progress=progress)))
+        return await self.commit(tenant, works)
 
     async def remove(self, task: str, *, tenant: str = "t") -> Committed:
         def work(state: TaskState | None) -> Accepted:
@@ -195,6 +206,7 @@ class Book:
     async def commit(self, tenant: str, works: Sequence[tuple[str, Any]]) -> Committed:
         """One transaction with these works, in order; several may concern one task."""
         committed = await self.storage.transaction(lambda tx: self._run(tx, tenant, works))
+        self.top = max(self.top, committed.entries[-1].position)
         if self.announce and self.feed is not None:
             self.feed.announce(committed)
         return committed
@@ -287,7 +299,7 @@ class World:
         config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=2, ws="none")
         self.server = uvicorn.Server(config)
         self._serving = asyncio.create_task(self.server.serve([listening]))
-        await _until(lambda: self.server is not None and self.server.started)
+        await until(lambda: self.server is not None and self.server.started)
 
     async def close(self) -> None:
         if self.server is not None:
@@ -306,9 +318,10 @@ def _make(path: Path) -> None:
     shutil.copyfile(empty, path)
 
 
-async def _until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not holds():  # noqa: ASYNC110 -- somebody else's program has no event to wait for
+async def until(holds: Callable[[], bool], seconds: float = 5.0) -> None:
+    """Waits for what the kernel or a server does, which have no event to wait for."""
+    async with asyncio.timeout(seconds):
+        while not holds():  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
 
