@@ -48,7 +48,7 @@ class Browser:
     ) -> "Browser":
         sock = socket.socket()
         if small:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
         sock.setblocking(False)
         await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", port))
         reader, writer = await asyncio.open_connection(sock=sock, limit=2**14 if small else 2**20)

@@ -293,7 +293,7 @@ class World:
         listening = socket.socket()
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # Small kernel buffers, so that a viewer that does not read is felt soon.
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16_384)
         listening.bind(("127.0.0.1", 0))
         self.port = listening.getsockname()[1]
         config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=2, ws="none")
