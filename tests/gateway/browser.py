@@ -48,6 +48,8 @@ class Browser:
     ) -> "Browser":
         sock = socket.socket()
         if small:
+            # With the loopback's segments, larger than such a buffer, the kernel itself would stall for seconds.
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1_400)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
         sock.setblocking(False)
         await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", port))

@@ -1,7 +1,8 @@
 """What a client makes of its stream: the rules of merging, written down once more and as plainly as possible.
 
 A message is a whole state. It counts where its version is higher than the one that is held. A removal leaves a
-tombstone. Another epoch empties everything, and a snapshot is owed. A snapshot replaces what is not newer than itself.
+tombstone. Another epoch empties everything, and a snapshot is owed. A snapshot holds everything up to its cursor: what
+it lacks and nothing newer told of is gone, and no message from before it can bring that back.
 """
 
 from typing import Any
@@ -38,7 +39,7 @@ class Store:
             self._enter(message["epoch"])
             self.owes = self.owes or message["kind"] == "reset" or not message["resumed"]
             return
-        if message["epoch"] != self.epoch:
+        if message["epoch"] != self.epoch or int(message["position"]) <= self.cursor:
             return
         body = None if message["kind"] == "task.removed" else dict(message["task"])
         if message["kind"] == "task.detail" and body is not None:

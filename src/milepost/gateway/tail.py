@@ -78,7 +78,8 @@ class Tail:
             self.wake()
             reader = self._reader
             if reader is not None:
-                await asyncio.shield(reader)
+                # Not awaited itself: the last listener's leaving ends the reader, and must not end who waits for it.
+                await asyncio.wait([reader])
             if self.position < position and self._reader is None:
                 return
 
