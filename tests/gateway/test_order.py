@@ -9,7 +9,7 @@ from milepost.gateway.limits import StreamLimits
 from milepost.gateway.viewer import Interest
 from milepost.ports.storage import Unavailable
 from milepost.storage.sqlite.store import open_sqlite
-from tests.gateway.baskets import Basket, joined
+from tests.gateway.baskets import ANN, Basket, joined
 from tests.gateway.browser import Browser
 from tests.gateway.world import Book, world
 
@@ -186,3 +186,23 @@ async def test_a_heartbeat_says_where_the_tail_stands_once_and_only_when_it_move
         assert round_() == [None]
         await w.book.create("a", "ann")
         assert round_() == [None]
+
+
+async def test_who_waits_for_a_tail_is_not_ended_with_it(tmp_path: Path):
+    """The last listener may leave while another is waiting for the tail to reach its cursor."""
+    limits = StreamLimits(poll_seconds=60)
+    async with world(tmp_path, limits=limits, serve=False) as w:
+        basket = await joined(w)
+        w.book.announce = False
+        for n in range(5):
+            await w.book.create(f"a{n}", "ann")
+        epoch = await w.storage.epoch()
+        w.feed.admit(ANN)
+        joining = asyncio.create_task(w.feed.join(ANN, (epoch, 5)))
+        tail = w.feed._tails["t"]
+        while tail._reader is None:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        w.feed.leave(basket.viewer)
+        viewer = await joining
+        assert viewer.joined == 5
+        assert (await w.feed.replay(viewer, (epoch, 5))).opening[0].kind == "hello"
