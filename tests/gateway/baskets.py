@@ -35,7 +35,7 @@ class Basket:
         self.beats.append(place)
 
     async def until(self, count: int) -> list[int]:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(15):
             while len(self.positions) < count:
                 self.changed.clear()
                 await self.changed.wait()

@@ -87,21 +87,21 @@ class Browser:
             raise Closed("ended")
         return self.parser.feed(data[:-2])
 
-    async def next(self, seconds: float = 5.0) -> Seen:
+    async def next(self, seconds: float = 15.0) -> Seen:
         """The next event."""
         async with asyncio.timeout(seconds):
             while not self.waiting:
                 self.waiting.extend(await self.chunk())
         return self.waiting.pop(0)
 
-    async def message(self, seconds: float = 5.0) -> dict[str, Any]:
+    async def message(self, seconds: float = 15.0) -> dict[str, Any]:
         """The next event's data, with its place under `@id`."""
         seen = await self.next(seconds)
         data = json.loads(seen.data)
         assert data["kind"] == seen.event
         return {**data, "@id": seen.last_id}
 
-    async def until_closed(self, seconds: float = 5.0) -> list[Seen]:
+    async def until_closed(self, seconds: float = 15.0) -> list[Seen]:
         """Everything that still comes; Closed ends it."""
         seen, self.waiting = self.waiting, []
         async with asyncio.timeout(seconds):
@@ -111,7 +111,7 @@ class Browser:
                 except Closed:
                     return seen
 
-    async def until_id(self, last_id: str, seconds: float = 5.0) -> None:
+    async def until_id(self, last_id: str, seconds: float = 15.0) -> None:
         """Reads on until the last event id is this one; what came waits."""
         async with asyncio.timeout(seconds):
             while self.parser.last_id != last_id:

@@ -49,7 +49,7 @@ async def test_a_lost_wake_up_costs_no_more_than_the_timer(tmp_path: Path):
         await w.book.create("a", "ann")
         began = loop.time()
         await basket.until(1)
-        assert loop.time() - began < 0.3 + 0.5
+        assert loop.time() - began < 0.3 + 2
         assert w.counts.by["from log"] == 1
 
 

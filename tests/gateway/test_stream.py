@@ -229,13 +229,25 @@ async def test_a_heartbeat_moves_the_cursor_of_a_viewer_whom_nothing_concerned(t
         await one.message()
         for n in range(5):
             await w.book.create(f"b{n}", "bob")
-        await one.until_id(f"{epoch}:5", 2)
+        await one.until_id(f"{epoch}:5", 15)
         assert one.waiting == []
         before = one.parser.comments
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(15):
             while one.parser.comments == before:
                 assert await one.chunk() == []
         assert one.last_id == f"{epoch}:5"
+        one.cut()
+
+
+async def test_a_heartbeat_also_moves_a_viewer_that_resumed_and_had_missed_nothing_of_its_own(tmp_path: Path):
+    limits = StreamLimits(heartbeat_seconds=0.16, poll_seconds=0.2)
+    async with world(tmp_path, limits=limits) as w:
+        epoch = await w.storage.epoch()
+        for n in range(5):
+            await w.book.create(f"b{n}", "bob")
+        one = await Browser.open(w.port, "/api/stream", w.people.add("ann"), last_id=f"{epoch}:1")
+        await one.message()
+        await one.until_id(f"{epoch}:5", 15)
         one.cut()
 
 

@@ -318,7 +318,7 @@ def _make(path: Path) -> None:
     shutil.copyfile(empty, path)
 
 
-async def until(holds: Callable[[], bool], seconds: float = 5.0) -> None:
+async def until(holds: Callable[[], bool], seconds: float = 15.0) -> None:
     """Waits for what the kernel or a server does, which have no event to wait for."""
     async with asyncio.timeout(seconds):
         while not holds():  # noqa: ASYNC110

@@ -91,6 +91,9 @@ async def plan(desk: Desk, tail: Tail, viewer: Viewer, after: Cursor | None, sco
         await desk.look()
     if viewer.interrupted is not None or after[1] < tail.window.floor:
         return _fresh(desk, tail, viewer, "FLOOR")
+    if not len(viewer.queue):
+        # What it missed may concern others only: then a heartbeat must take it up to where it joined.
+        viewer.told = after[1]
     mine = newest_of_each([row for row in rows if concerns(viewer.interest, row)])
     desk.metrics.replayed(len(mine))
     return Replay((desk.encoder.hello(epoch, after[1], resumed=True),), mine, epoch, viewer, desk)
