@@ -48,6 +48,10 @@ format: $(DEV_SET) ## let ruff rewrite what it can
 bench: $(DEV_SET) ## measure; prints its numbers
 	@python -m bench $(ARGS)
 
+.PHONY: schema
+schema: $(DEV_SET) ## write schema/ anew from the code; the tests compare
+	@scripts/schema
+
 .PHONY: lock
 lock: $(UV_SET) ## renew requirements/*.txt from pyproject.toml; ARGS=--upgrade takes newer versions
 	@scripts/lock $(ARGS)

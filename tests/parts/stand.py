@@ -1,6 +1,6 @@
 """The whole service in this process, over a real SQLite file: real routes, real commits, a clock that tests move."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from milepost.api.app import build_app
-from milepost.api.services import Services
+from milepost.api.services import Options, Services
 from milepost.domain.facts import Heartbeat
 from milepost.ports.access import Credential, Right
 from milepost.ports.stream import Committed
@@ -25,6 +25,7 @@ from milepost.usecases.identity import Identities
 from milepost.usecases.rulebook import Rulebook
 from milepost.usecases.viewing import Views
 from tests.parts.clocks import SetClock
+from tests.parts.contract import keeps_the_contract
 
 TENANT = "t1"
 
@@ -42,14 +43,22 @@ class Heard:
 class Stand:
     """A running service and the ways a test talks to it."""
 
-    def __init__(self, services: Services, storage: SqliteStorage, clock: SetClock, heard: Heard, path: Path) -> None:
+    def __init__(
+        self, services: Services, storage: SqliteStorage, clock: SetClock, heard: Heard, ended: list[str], path: Path
+    ) -> None:
         self.services = services
         self.storage = storage
         self.clock = clock
         self.heard = heard
         self.path = path
-        transport = httpx.ASGITransport(app=build_app(services))
-        self.http = httpx.AsyncClient(transport=transport, base_url="http://milepost.test")
+        self.ended = ended
+        self.http = self.browser()
+
+    def browser(self) -> httpx.AsyncClient:
+        """A client with cookies of its own. Every answer it gets is held against the contract."""
+        transport = httpx.ASGITransport(app=build_app(self.services))
+        hooks = {"response": [keeps_the_contract]}
+        return httpx.AsyncClient(transport=transport, base_url="http://milepost.test", event_hooks=hooks)
 
     async def credential(self, producer: str, *rights: Right, tenant: str | None = TENANT) -> str:
         """A new credential's secret; rights default to `report`."""
@@ -84,13 +93,19 @@ def _headers(token: str, more: dict[str, str]) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def stand(folder: Path, clock: SetClock | None = None) -> AsyncIterator[Stand]:
+async def stand(
+    folder: Path,
+    clock: SetClock | None = None,
+    options: Options | None = None,
+    metrics: Callable[[], bytes] | None = None,
+) -> AsyncIterator[Stand]:
     """A service over `<folder>/milepost.db`, with tenant `t1`."""
     time = clock or SetClock()
     path = folder / "milepost.db"
     schema.upgrade(f"sqlite:///{path}")
     storage = open_sqlite(path, time)
     heard = Heard()
+    ended: list[str] = []
     rulebook = Rulebook()
     writer: Batcher[Work] = Batcher(storage, commit, heard)
     beats: Batcher[Heartbeat] = Batcher(storage, beat)
@@ -105,11 +120,14 @@ async def stand(folder: Path, clock: SetClock | None = None) -> AsyncIterator[St
         commit=writer,
         beats=beats,
         views=Views(storage, storage.reading, rulebook, time),
+        options=options or Options(),
+        ended=ended.append,
+        metrics=metrics,
     )
     writer.start()
     beats.start()
     await storage.access.add_tenant(TENANT, time.now())
-    running = Stand(services, storage, time, heard, path)
+    running = Stand(services, storage, time, heard, ended, path)
     try:
         yield running
     finally:

@@ -8,11 +8,14 @@ import msgspec
 
 from milepost.api.endpoints import Endpoint
 from milepost.api.routes import DOCUMENTED
+from milepost.wire.answers import ReportResult
 from milepost.wire.messages import Message
 from milepost.wire.problems import MEDIA_TYPE, Problem, status_of
 
 _REFS: Final = "#/components/schemas/{name}"
-_AUTHENTICATED: Final = ("UNAUTHENTICATED", "FORBIDDEN")
+_CALLED: Final = ("UNAUTHENTICATED", "FORBIDDEN", "UNAVAILABLE")
+_ADDRESSED: Final = ("FIELD_INVALID", "ID_INVALID")
+_WITH_BODY: Final = (*_ADDRESSED, "JSON_INVALID", "TOO_LARGE", "DUPLICATE_KEY", "NUMBER_OUT_OF_RANGE")
 _STREAMS: Final = (
     ("/api/stream", "Everything that concerns the signed-in person."),
     ("/api/tasks/{task_id}/stream", "One task in detail."),
@@ -59,7 +62,7 @@ _WHO: Final[dict[str, list[dict[str, list[str]]]]] = {
 
 
 def _types() -> list[Any]:
-    found: list[Any] = [Problem, Message]
+    found: list[Any] = [Problem, Message, ReportResult]
     for endpoint in DOCUMENTED:
         for kind in (endpoint.body, *endpoint.answers.values()):
             found.extend(_alternatives(kind))
@@ -110,12 +113,26 @@ def _responses(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
         responses[str(status)] = {"description": "Success."}
         if kind is not None:
             responses[str(status)]["content"] = {"application/json": {"schema": _shape(kind, schemas)}}
-    codes = endpoint.codes if endpoint.who == "anyone" else (*endpoint.codes, *_AUTHENTICATED)
+    codes = _codes(endpoint)
     for status in sorted({status_of(code) for code in codes}):
         named = ", ".join(sorted({code for code in codes if status_of(code) == status}))
         content = {MEDIA_TYPE: {"schema": schemas[str(Problem)]}}
         responses[str(status)] = {"description": named, "content": content}
     return responses
+
+
+def _codes(endpoint: Endpoint) -> set[str]:
+    """Its own codes, and those that follow from how it is called."""
+    codes = set(endpoint.codes)
+    if endpoint.who != "anyone":
+        codes.update(_CALLED)
+    if endpoint.who in ("service", "execution") or endpoint.query or endpoint.once:
+        codes.update(_ADDRESSED)
+    if endpoint.body is not None:
+        codes.update(_WITH_BODY)
+    if "{" in endpoint.path:
+        codes.add("NOT_FOUND")
+    return codes
 
 
 def _stream(path: str, says: str, schemas: dict[str, Any]) -> dict[str, Any]:

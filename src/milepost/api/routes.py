@@ -8,11 +8,10 @@ from milepost.wire import answers, commands
 from milepost.wire.events import EventBody
 
 _TASK = "/internal/v1/tasks/{task_id}"
-_COMMON = ("TASK_UNKNOWN", "TASK_DELETED", "CONTEXT_MISMATCH", "UNAVAILABLE")
-_ATTEMPT = ("ATTEMPT_SUPERSEDED", "ATTEMPT_NOT_NEXT", "ATTEMPT_UNFINISHED", "CANCEL_PENDING", "FIELD_INVALID")
+_COMMON = ("TASK_UNKNOWN", "TASK_DELETED", "CONTEXT_MISMATCH")
+_ATTEMPT = ("ATTEMPT_SUPERSEDED", "ATTEMPT_NOT_NEXT", "ATTEMPT_UNFINISHED", "CANCEL_PENDING")
 _REPORT = (
     *_COMMON,
-    "JSON_INVALID",
     "IDEMPOTENCY_KEY_MISMATCH",
     "TOKEN_EXPIRED",
     "TOKEN_INVALID",
@@ -21,11 +20,6 @@ _REPORT = (
     "SOURCE_SEQ_CONFLICT",
     "CONFLICTING_TERMINAL",
     "ILLEGAL_TRANSITION",
-    "TOO_LARGE",
-    "FIELD_INVALID",
-    "ID_INVALID",
-    "DUPLICATE_KEY",
-    "NUMBER_OUT_OF_RANGE",
     "PROGRESS_INVALID",
     "EVENT_TYPE_UNKNOWN",
     "BUSINESS_STATUS_UNKNOWN",
@@ -41,7 +35,7 @@ SERVICE_ROUTES: Final = (
         "service",
         {200: answers.TaskOpened, 201: answers.TaskOpened},
         commands.CreateTask,
-        ("IDEMPOTENCY_KEY_CONFLICT", "TASK_ID_TAKEN", "FIELD_INVALID", "ID_INVALID", "SCHEMA_UNKNOWN", "NOT_FOUND"),
+        ("IDEMPOTENCY_KEY_CONFLICT", "TASK_ID_TAKEN", "TASK_TYPE_UNKNOWN", "SCHEMA_UNKNOWN", "NOT_FOUND"),
         once=True,
     ),
     Endpoint(
@@ -51,7 +45,7 @@ SERVICE_ROUTES: Final = (
         "Find the task that a creation under an idempotency key made.",
         "service",
         {200: answers.ServiceSnapshot},
-        codes=("NOT_FOUND", "FIELD_INVALID"),
+        codes=("NOT_FOUND", *_COMMON),
         query=(Query("idempotencyKey", "The key of the creation."),),
     ),
     Endpoint(
@@ -81,7 +75,7 @@ SERVICE_ROUTES: Final = (
         "service",
         {200: answers.TaskOpened},
         commands.OpenStepAttempt,
-        (*_COMMON, *_ATTEMPT, "TASK_FINISHED", "NOT_FOUND"),
+        (*_COMMON, *_ATTEMPT, "TASK_FINISHED"),
     ),
     Endpoint(
         "POST",
@@ -91,7 +85,7 @@ SERVICE_ROUTES: Final = (
         "service",
         {200: answers.Context},
         commands.FreshToken,
-        (*_COMMON, "NOT_FOUND", "ATTEMPT_UNKNOWN", "ATTEMPT_SUPERSEDED"),
+        (*_COMMON, "ATTEMPT_UNKNOWN", "ATTEMPT_SUPERSEDED"),
     ),
     Endpoint(
         "POST",
@@ -123,7 +117,6 @@ SERVICE_ROUTES: Final = (
         "service",
         {200: answers.BatchAnswer},
         commands.ReportBatch,
-        ("JSON_INVALID", "TOO_LARGE", "FIELD_INVALID"),
     ),
     Endpoint(
         "POST",
@@ -133,7 +126,7 @@ SERVICE_ROUTES: Final = (
         "service",
         {201: commands.SessionMade},
         commands.CreateSession,
-        ("NOT_FOUND", "FIELD_INVALID"),
+        ("NOT_FOUND",),
     ),
     Endpoint(
         "DELETE",
@@ -164,7 +157,7 @@ VIEWER_ROUTES: Final = (
         "List tasks, newest created first.",
         "viewer",
         {200: (answers.TaskList, answers.TaskChanges)},
-        codes=("FIELD_INVALID", "CURSOR_EXPIRED"),
+        codes=("CURSOR_EXPIRED",),
         query=_LIST,
     ),
     Endpoint(
@@ -175,7 +168,6 @@ VIEWER_ROUTES: Final = (
         "viewer",
         {200: answers.StatusBatch},
         commands.BatchGet,
-        ("FIELD_INVALID", "ID_INVALID"),
     ),
     Endpoint(
         "GET",
@@ -184,7 +176,7 @@ VIEWER_ROUTES: Final = (
         "Read one task in full.",
         "viewer",
         {200: answers.TaskSnapshot, 304: None},
-        codes=("NOT_FOUND", "TASK_DELETED"),
+        codes=("TASK_DELETED",),
         query=(Query("attempts", "`all` shows superseded attempts as well."),),
     ),
     Endpoint(
@@ -194,7 +186,7 @@ VIEWER_ROUTES: Final = (
         "Read the timeline of one task.",
         "viewer",
         {200: answers.TimelinePage},
-        codes=("NOT_FOUND", "TASK_DELETED", "CURSOR_EXPIRED", "FIELD_INVALID"),
+        codes=("TASK_DELETED", "CURSOR_EXPIRED"),
         query=(
             Query("afterTaskVersion", "Only events above this version.", "integer"),
             Query("limit", "At most this many, 1 to 500.", "integer"),
@@ -208,7 +200,7 @@ VIEWER_ROUTES: Final = (
         "viewer",
         {200: answers.CancelAnswer},
         commands.RequestCancel,
-        ("NOT_FOUND", "TASK_DELETED", "IDEMPOTENCY_KEY_CONFLICT"),
+        ("TASK_DELETED", "IDEMPOTENCY_KEY_CONFLICT"),
         once=True,
     ),
     Endpoint(
@@ -219,7 +211,7 @@ VIEWER_ROUTES: Final = (
         "anyone",
         {201: commands.SessionState},
         commands.ExchangeCode,
-        ("UNAUTHENTICATED",),
+        ("UNAUTHENTICATED", "FORBIDDEN", "NOT_FOUND", "UNAVAILABLE"),
     ),
     Endpoint("GET", "/api/session", sessions.who_am_i, "Who is signed in.", "viewer", {200: commands.SessionState}),
     Endpoint("DELETE", "/api/session", sessions.sign_out, "Sign out.", "viewer", {204: None}),
@@ -236,7 +228,15 @@ MACHINERY: Final = (
         {200: dict[str, Any]},
         codes=("UNAVAILABLE",),
     ),
-    Endpoint("GET", "/metrics", machinery.metrics, "Metrics in Prometheus' text form.", "insider", {200: None}),
+    Endpoint(
+        "GET",
+        "/metrics",
+        machinery.metrics,
+        "Metrics in Prometheus' text form.",
+        "insider",
+        {200: None},
+        codes=("NOT_FOUND",),
+    ),
     Endpoint("GET", "/openapi.json", machinery.contract, "This document.", "insider", {200: dict[str, Any]}),
 )
 

@@ -1,10 +1,11 @@
 """What the service answers to reports and commands."""
 
-from typing import Any
+from typing import Annotated, Any, Final, Literal
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from milepost.domain.lifecycle import Lifecycle
+from milepost.wire.messages import TimelineItem
 from milepost.wire.numbers import Decimal, Instant
 from milepost.wire.views import StepView, TaskView
 
@@ -150,11 +151,21 @@ class StatusBatch(Struct, frozen=True, rename="camel"):
 class TimelinePage(Struct, frozen=True, rename="camel"):
     """Events of one task by ascending version; `nextAfterTaskVersion` is null at the end."""
 
-    items: tuple[Any, ...]
+    items: tuple[TimelineItem, ...]
     next_after_task_version: Decimal | None
+
+
+class ReportResult(ReportAnswer, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """The answer to one event of a batch."""
+
+    status: Literal[200]
+
+
+_RESULTS: Final = [{"$ref": f"#/components/schemas/{name}"} for name in ("ReportResult", "Problem")]
+Result = Annotated[dict[str, Any], Meta(extra_json_schema={"anyOf": _RESULTS})]
 
 
 class BatchAnswer(Struct, frozen=True):
     """One result for each event of a batch, in the same order: an answer or a problem, each with its `status`."""
 
-    results: tuple[dict[str, Any], ...]
+    results: tuple[Result, ...]

@@ -1,12 +1,21 @@
 """What a stream carries: each message is a complete current state with a version, never a patch."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
 from milepost.domain.events import Event
 from milepost.wire.numbers import Decimal, Instant, instant
-from milepost.wire.views import DataView, ErrorView, StepView, TaskView, data_view, error_view
+from milepost.wire.views import (
+    DataView,
+    ErrorView,
+    StepProgressView,
+    StepView,
+    TaskView,
+    data_view,
+    error_view,
+    progress_view,
+)
 
 SCHEMA_VERSION = 1
 
@@ -112,7 +121,7 @@ class TimelineItem(Struct, frozen=True, rename="camel"):
     derived: bool
     message: str | None
     stage: str | None
-    progress: Any
+    progress: StepProgressView | None
 
 
 def trigger(event: Event) -> TriggerEvent:
@@ -156,5 +165,5 @@ def timeline_item(event: Event) -> TimelineItem:
         derived=event.derived,
         message=said.message,
         stage=said.stage,
-        progress=said.progress,
+        progress=progress_view(said.progress),
     )

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from milepost.domain.lifecycle import Health, Lifecycle
 from milepost.domain.state import Step, Task
-from milepost.domain.values import Data, DurationSource, ErrorCategory, Number, StructuredError
+from milepost.domain.values import Data, DurationSource, ErrorCategory, Number, Progress, StructuredError
 from milepost.wire.numbers import Decimal, Instant, instant, instant_or_none
 
 Projection = Literal["USER_SUMMARY", "TASK_DETAIL", "PROJECT_BROADCAST"]
@@ -168,7 +168,6 @@ def task_view(
 
 def step_view(step: Step, now: int) -> StepView:
     """A step as an authorised viewer of its task may see it, as of `now` (UTC ms)."""
-    progress = step.progress
     return StepView(
         id=step.step_id,
         operation_code=step.operation_code,
@@ -179,7 +178,7 @@ def step_view(step: Step, now: int) -> StepView:
         business_status=step.business_status,
         health=step.health,
         last_seen_at=instant_or_none(step.last_seen_at),
-        progress=StepProgressView(progress.current, progress.total, progress.unit) if progress else None,
+        progress=progress_view(step.progress),
         stage=step.stage,
         message=step.message,
         data=data_view(step.data),
@@ -191,6 +190,11 @@ def step_view(step: Step, now: int) -> StepView:
         elapsed_ms=_elapsed(step.started_at, step.finished_at, now),
         as_of=instant(now),
     )
+
+
+def progress_view(progress: Progress | None) -> StepProgressView | None:
+    """A step's progress on the wire."""
+    return StepProgressView(progress.current, progress.total, progress.unit) if progress else None
 
 
 def data_view(data: Data | None) -> DataView | None:
