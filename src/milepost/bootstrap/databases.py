@@ -33,8 +33,9 @@ class Database(Struct, frozen=True):
 def embedded_file(settings: Settings) -> Path | None:
     """The file of an embedded database; None for one behind a server. Raises `Misconfigured` for any other URL."""
     url = settings.database.url.reveal()
-    if url.startswith(_SQLITE) and "?" not in url and len(url) > len(_SQLITE):
-        return Path(url.removeprefix(_SQLITE))
+    path = url.removeprefix(_SQLITE)
+    if url.startswith(_SQLITE) and "?" not in url and path not in ("", ":memory:"):
+        return Path(path)
     if url.startswith(SERVERS):
         return None
     raise Misconfigured(

@@ -48,9 +48,11 @@ for _command in (
 def run(arguments: Sequence[str]) -> int:
     """Runs one command; its exit code."""
     try:
-        ended = program.main(list(arguments), prog_name="milepost", standalone_mode=False)
+        ended = _invoked(arguments)
         sys.stdout.flush()
         return ended if isinstance(ended, int) else 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
     except Ending as ending:
         return _told(f"milepost: {ending}", ending.code)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -67,6 +69,14 @@ def run(arguments: Sequence[str]) -> int:
         if (error.name or "").startswith("milepost"):
             raise
         return _told(f"milepost: {error.name} is not installed: pip install 'milepost[sqlite]'", UNAVAILABLE)
+
+
+def _invoked(arguments: Sequence[str]) -> object:
+    if "_MILEPOST_COMPLETE" in os.environ:
+        program.main(prog_name="milepost")  # answers the shell that completes a line, and ends
+    # Not click's own `main`, which would end the program by itself where a reader of its output went away.
+    with program.make_context("milepost", list(arguments)) as context:
+        return program.invoke(context)
 
 
 def _told(line: str, code: int) -> int:

@@ -9,6 +9,7 @@ from milepost.cli.endings import Ending, FoundWanting, PartUnavailable, UsedWron
 if TYPE_CHECKING:
     from milepost.client import Client, ClientError
 
+_PATIENCE = 3.0
 _SESSION = "`milepost session create` prints one"
 
 
@@ -18,7 +19,7 @@ def remote(url: str, token: str | None) -> "Generator[Client]":
     from milepost.client import Client, ClientError
 
     checked(url, token)
-    with Client(url, token=token) as client:
+    with Client(url, token=token, patience=_PATIENCE) as client:
         try:
             yield client
         except ClientError as error:
