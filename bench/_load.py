@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Iterator
 from functools import partial
+from typing import cast
 
 import uvloop
 
@@ -25,8 +26,7 @@ class Connection(asyncio.Protocol):
         self._sent = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)
         self._next()
 
     def _next(self) -> None:
@@ -70,7 +70,7 @@ def closed_loop(port: int, per_connection: list[list[bytes]]) -> tuple[float, li
             end: asyncio.Future[None] = loop.create_future()
             ends.append(end)
             await loop.create_connection(partial(Connection, iter(requests), end, seen, bad), "127.0.0.1", port)
-        await asyncio.gather(*ends)
+        await asyncio.wait_for(asyncio.gather(*ends), 120)
         return time.perf_counter() - started
 
     took = uvloop.run(run())
