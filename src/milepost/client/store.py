@@ -41,6 +41,7 @@ class Store:
         self.cursor: str | None = None
         self._known: dict[str, _Known] = {}
         self._tombstones: dict[str, int] = {}
+        self._listed = 0
 
     # Reading
 
@@ -70,6 +71,9 @@ class Store:
         if message.epoch != self.epoch:
             return "FOREIGN"
         if isinstance(message, TaskSummary):
+            if int(message.position) <= self._listed and message.task_id not in self._known:
+                # The list was read later and does not hold it: the message is of a task that is gone.
+                return "IGNORED"
             return self._summary(message.task, int(message.version), int(message.position))
         if isinstance(message, TaskDetail):
             return self._detailed(message)
@@ -92,6 +96,7 @@ class Store:
         self.cursor = None
         self._known.clear()
         self._tombstones.clear()
+        self._listed = 0
         return True
 
     def take_list(self, epoch: str, cursor: str, items: Sequence[TaskView], *, complete: bool) -> list[str]:
@@ -102,6 +107,7 @@ class Store:
         """
         self.enter(epoch)
         position = _position(cursor)
+        self._listed = max(self._listed, position)
         for item in items:
             self._summary(item, int(item.version), position)
         return self._prune({item.id for item in items}, _reach(items, complete=complete), position)
