@@ -31,9 +31,9 @@ def stream_routes(feed: Feed, identities: SignedIn) -> list[BaseRoute]:
     """The routes of all event streams."""
     return [
         Route("/api/stream", PersonalStream(feed, identities), methods=["GET"], name="stream"),
-        Route("/api/tasks/{taskId}/stream", TaskStream(feed, identities), methods=["GET"], name="task_stream"),
+        Route("/api/tasks/{task_id}/stream", TaskStream(feed, identities), methods=["GET"], name="task_stream"),
         Route(
-            "/api/projects/{projectId}/stream", ProjectStream(feed, identities), methods=["GET"], name="project_stream"
+            "/api/projects/{project_id}/stream", ProjectStream(feed, identities), methods=["GET"], name="project_stream"
         ),
     ]
 
@@ -95,22 +95,22 @@ class PersonalStream(EventStream):
 
 
 class ProjectStream(EventStream):
-    """`GET /api/projects/{projectId}/stream`: the tasks of one project, for its members."""
+    """`GET /api/projects/{project_id}/stream`: the tasks of one project, for its members."""
 
     def _interest(self, person: identity.Viewer, params: dict[str, str]) -> Interest:
-        project_id = params["projectId"]
+        project_id = params["project_id"]
         if project_id not in person.project_ids:
             raise Rejection("NOT_FOUND", "There is no such project among yours.")
         return _interest(person, project_ids=frozenset({project_id}))
 
 
 class TaskStream(EventStream):
-    """`GET /api/tasks/{taskId}/stream`: one task in detail and its removal, for whoever may see it."""
+    """`GET /api/tasks/{task_id}/stream`: one task in detail and its removal, for whoever may see it."""
 
     def _interest(self, person: identity.Viewer, params: dict[str, str]) -> Interest:
-        if not is_id(params["taskId"]):
+        if not is_id(params["task_id"]):
             raise _unseen()
-        return _interest(person, task_id=params["taskId"])
+        return _interest(person, task_id=params["task_id"])
 
     async def _rights(self, person: identity.Viewer, interest: Interest) -> reading.Scope | None:
         key = TaskKey(interest.tenant_id, interest.task_id or "")
