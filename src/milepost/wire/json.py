@@ -51,7 +51,7 @@ def normalised(value: Any) -> Any:
     try:
         return _walked(value, 0)
     except _Bad as bad:
-        pointer = "".join("/" + escape(part) for part in reversed(bad.path))
+        pointer = clean("".join("/" + escape(part) for part in reversed(bad.path)))
         raise Rejection.at(pointer, bad.code, bad.detail) from None
 
 
