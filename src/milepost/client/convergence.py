@@ -72,6 +72,7 @@ class Convergence:
         self._failures = 0
         self._fresh_at = monotonic()
         self._owed = True
+        self._read_at = ""
 
     def run(self) -> Steps:
         """Never ends by itself; raises when the session is over, or the watched task may not be seen."""
@@ -141,7 +142,7 @@ class Convergence:
             return
         self._failures = 0
         if isinstance(message, Reset):
-            if self.store.epoch != message.epoch or not self._covers(message.cursor):
+            if not self._covers(message.cursor):
                 yield from self._snapshot(f"reset: {message.reason}")
             self.store.moved(message.cursor)
             return
@@ -158,7 +159,7 @@ class Convergence:
 
     def _covers(self, cursor: str) -> bool:
         # The snapshot that was taken on `hello` may be newer than the reset that follows it.
-        known, told = parse_cursor(self.store.cursor or ""), parse_cursor(cursor)
+        known, told = parse_cursor(self._read_at), parse_cursor(cursor)
         return known is not None and told is not None and known[0] == told[0] and known[1] >= told[1]
 
     def _alive(self, cursor: str) -> None:
@@ -186,7 +187,7 @@ class Convergence:
             page = yield from self._reads.tasks({"limit": 100, "cursor": page.next_cursor})
             items += page.items
         gone = self.store.take_list(first.epoch, first.stream_cursor, items, complete=page.next_cursor is None)
-        self.store.moved(first.stream_cursor)
+        self._read_to(first.stream_cursor)
         return gone
 
     def _detail(self, task_id: str) -> Generator[Get | Pause, Answer, list[str]]:
@@ -197,7 +198,7 @@ class Convergence:
                 raise
             return [task_id]
         self.store.take_detail(found.epoch, found.task, found.steps)
-        self.store.moved(found.stream_cursor)
+        self._read_to(found.stream_cursor)
         return []
 
     def _poll(self) -> Steps:
@@ -209,6 +210,10 @@ class Convergence:
                 raise
 
     # Small things
+
+    def _read_to(self, cursor: str) -> None:
+        self._read_at = cursor
+        self.store.moved(cursor)
 
     def _shown(self, task_id: str | None) -> tuple[TaskView | None, Detail | None]:
         if task_id is None:
