@@ -13,6 +13,7 @@ from milepost.worker.commands import Call, Commands, Opened, Plan, Result, State
 from milepost.worker.context import Context
 from milepost.worker.coordinator import creation, opening, recovered
 from milepost.worker.errors import StepError
+from milepost.worker.ids import theirs
 from milepost.worker.transport import AsyncTransport
 
 T = TypeVar("T")
@@ -54,7 +55,7 @@ class AsyncCoordinator:
         return AsyncTask(self, await self.run(self.commands.create(body, idempotency_key)))
 
     async def task(self, task_id: str) -> "AsyncTask":
-        """A task that exists, for a coordinator that was restarted. Its contexts are fetched with `token`."""
+        """A task by its id here, for a coordinator that was restarted. Its contexts are fetched with `token`."""
         return AsyncTask(self, recovered(await self.run(self.commands.state(task_id))))
 
     async def find(self, idempotency_key: str) -> "AsyncTask":
@@ -91,7 +92,7 @@ class AsyncTask:
 
     def __init__(self, coordinator: AsyncCoordinator, opened: Opened) -> None:
         self.view: TaskView = opened.task
-        self.contexts: dict[str, Context] = {context.step_id: context for context in opened.contexts}
+        self.contexts: dict[str, Context] = {theirs(context.step_id): context for context in opened.contexts}
         self._coordinator = coordinator
 
     @property
@@ -131,10 +132,6 @@ class AsyncTask:
         self._take(await self._coordinator.run(command))
         return self.contexts[step_id]
 
-    async def add_steps(self, steps: Sequence[Plan]) -> None:
-        """Adds steps; their contexts are then in `contexts`."""
-        self._take(await self._coordinator.run(self._coordinator.commands.add_steps(self.id, steps)))
-
     async def token(self, step_id: str, *, new_source: bool = False) -> Context:
         """A fresh context for a step; with `new_source` it fences whoever held an older one."""
         held = self.contexts.get(step_id)
@@ -157,4 +154,4 @@ class AsyncTask:
 
     def _take(self, opened: Opened) -> None:
         self.view = opened.task
-        self.contexts.update({context.step_id: context for context in opened.contexts})
+        self.contexts.update({theirs(context.step_id): context for context in opened.contexts})

@@ -6,7 +6,7 @@ ids and idempotency keys are made once a command and kept through its retries, s
 
 import random
 import secrets
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -21,6 +21,7 @@ from milepost.worker.answers import problem_of, retry_after
 from milepost.worker.backoff import probe_after
 from milepost.worker.context import Context
 from milepost.worker.errors import StepError
+from milepost.worker.ids import ours, theirs
 from milepost.worker.texts import clean_or_none
 
 T = TypeVar("T")
@@ -57,9 +58,9 @@ class StepPlan(Struct, frozen=True, kw_only=True):
     def body(self) -> dict[str, Any]:
         """The step on the wire."""
         return {
-            "stepId": self.step_id,
-            "operationCode": self.operation,
-            "producerId": self.producer,
+            "stepId": ours(self.step_id, "step_id"),
+            "operationCode": ours(self.operation, "operation"),
+            "producerId": ours(self.producer, "producer"),
             "weight": self.weight,
             "onFailure": self.on_failure,
         }
@@ -95,7 +96,7 @@ class State(Struct, frozen=True, rename="camel"):
     def step(self, step_id: str) -> StepView:
         """One step. Raises `KeyError`."""
         for step in self.steps:
-            if step.id == step_id:
+            if theirs(step.id) == step_id:
                 return step
         raise KeyError(step_id)
 
@@ -115,12 +116,6 @@ class Commands:
         reply = yield from self._call("POST", TASKS, dict(body), key=key or secrets.token_urlsafe(15))
         return _decoded(reply, Opened)
 
-    def add_steps(self, task_id: str, steps: Sequence[Plan]) -> Call[Opened]:
-        """Adds steps to a task."""
-        body = {"steps": [planned(step).body() for step in steps]}
-        reply = yield from self._call("POST", f"{_task(task_id)}/steps", body, key=secrets.token_urlsafe(15))
-        return _decoded(reply, Opened)
-
     def state(self, task_id: str) -> Call[State]:
         """Reads a task back."""
         return _decoded((yield from self._call("GET", _task(task_id))), State)
@@ -135,7 +130,7 @@ class Commands:
 
     def open_step_attempt(self, task_id: str, step_id: str, number: int, body: Mapping[str, Any]) -> Call[Opened]:
         """Opens a step attempt by its number."""
-        path = f"{_task(task_id)}/steps/{quote(step_id)}/attempts/{number}"
+        path = f"{_task(task_id)}/steps/{quote(ours(step_id, 'step_id'))}/attempts/{number}"
         return _decoded((yield from self._call("PUT", path, dict(body))), Opened)
 
     def token(self, task_id: str, step_id: str, attempt: int | None, *, new_source: bool) -> Call[Context]:
@@ -143,16 +138,12 @@ class Commands:
         body: dict[str, Any] = {"newSource": new_source}
         if attempt is not None:
             body["stepAttempt"] = attempt
-        reply = yield from self._call("POST", f"{_task(task_id)}/steps/{quote(step_id)}/token", body)
+        reply = yield from self._call("POST", f"{_task(task_id)}/steps/{quote(ours(step_id, 'step_id'))}/token", body)
         return _decoded(reply, Context)
 
     def request_cancel(self, task_id: str) -> Call[None]:
         """Asks for a task to be cancelled."""
         yield from self._call("POST", f"{_task(task_id)}:requestCancel", {}, key=secrets.token_urlsafe(15))
-
-    def delete(self, task_id: str) -> Call[None]:
-        """Deletes a finished task."""
-        yield from self._call("DELETE", _task(task_id))
 
     def fact(self, task: TaskView, event_type: str, wall: int, says: Mapping[str, Any]) -> Call[None]:
         """Reports a fact of the whole task."""
@@ -188,7 +179,7 @@ def planned(plan: Plan) -> StepPlan:
 
 def failure(error: StepError, step_id: str | None) -> dict[str, Any]:
     """What TASK_FAILED says."""
-    return {"error": error.body(), "failedStepId": step_id}
+    return {"error": error.body(), "failedStepId": None if step_id is None else ours(step_id, "step_id")}
 
 
 def success(result: Result | None, message: str | None) -> dict[str, Any]:

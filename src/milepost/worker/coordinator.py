@@ -12,6 +12,7 @@ from milepost.wire.views import TaskView
 from milepost.worker.commands import Call, Commands, Opened, Plan, Result, State, failure, planned, success
 from milepost.worker.context import Context
 from milepost.worker.errors import StepError
+from milepost.worker.ids import ours, theirs
 from milepost.worker.texts import clean
 from milepost.worker.transport import SyncTransport
 
@@ -55,7 +56,7 @@ class Coordinator:
         return Task(self, self.run(self.commands.create(body, idempotency_key)))
 
     def task(self, task_id: str) -> "Task":
-        """A task that exists, for a coordinator that was restarted. Its contexts are fetched with `token`."""
+        """A task by its id here, for a coordinator that was restarted. Its contexts are fetched with `token`."""
         return Task(self, recovered(self.run(self.commands.state(task_id))))
 
     def find(self, idempotency_key: str) -> "Task":
@@ -92,7 +93,7 @@ class Task:
 
     def __init__(self, coordinator: Coordinator, opened: Opened) -> None:
         self.view: TaskView = opened.task
-        self.contexts: dict[str, Context] = {context.step_id: context for context in opened.contexts}
+        self.contexts: dict[str, Context] = {theirs(context.step_id): context for context in opened.contexts}
         self._coordinator = coordinator
 
     @property
@@ -132,10 +133,6 @@ class Task:
         self._take(self._coordinator.run(command))
         return self.contexts[step_id]
 
-    def add_steps(self, steps: Sequence[Plan]) -> None:
-        """Adds steps; their contexts are then in `contexts`."""
-        self._take(self._coordinator.run(self._coordinator.commands.add_steps(self.id, steps)))
-
     def token(self, step_id: str, *, new_source: bool = False) -> Context:
         """A fresh context for a step; with `new_source` it fences whoever held an older one."""
         held = self.contexts.get(step_id)
@@ -158,7 +155,7 @@ class Task:
 
     def _take(self, opened: Opened) -> None:
         self.view = opened.task
-        self.contexts.update({context.step_id: context for context in opened.contexts})
+        self.contexts.update({theirs(context.step_id): context for context in opened.contexts})
 
 
 def creation(
@@ -174,14 +171,14 @@ def creation(
 ) -> dict[str, Any]:
     """The body of a creation."""
     body = {
-        "tenantId": tenant,
-        "ownerId": owner,
-        "taskType": task_type,
+        "tenantId": ours(tenant, "tenant"),
+        "ownerId": ours(owner, "owner"),
+        "taskType": ours(task_type, "type"),
         "title": clean(title, TITLE),
         "steps": [planned(step).body() for step in steps],
-        "projectId": project,
-        "product": product,
-        "taskId": task_id,
+        "projectId": None if project is None else ours(project, "project"),
+        "product": None if product is None else ours(product, "product"),
+        "taskId": None if task_id is None else ours(task_id, "task_id"),
     }
     return {name: value for name, value in body.items() if value is not None}
 
