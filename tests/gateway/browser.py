@@ -45,6 +45,7 @@ class Browser:
         small: bool = False,
         method: str = "GET",
         cookie: bool = False,
+        origin: str | None = None,
     ) -> "Browser":
         sock = socket.socket()
         if small:
@@ -57,6 +58,8 @@ class Browser:
         lines = [f"{method} {path} HTTP/1.1", "Host: milepost.test"]
         if token is not None:
             lines.append(f"Cookie: milepost_session={token}" if cookie else f"Authorization: Bearer {token}")
+        if origin is not None:
+            lines.append(f"Origin: {origin}")
         if last_id is not None:
             lines.append(f"Last-Event-ID: {last_id}")
         writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())

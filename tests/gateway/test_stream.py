@@ -10,7 +10,7 @@ from milepost.domain.values import Progress
 from milepost.gateway.limits import StreamLimits
 from tests.gateway.browser import Browser, Refused
 from tests.gateway.test_framing import HOSTILE
-from tests.gateway.world import world
+from tests.gateway.world import FRIEND, world
 
 
 async def test_hello_comes_first_and_says_where_the_stream_goes_on(tmp_path: Path):
@@ -281,3 +281,18 @@ async def test_a_head_request_gets_the_headers_and_no_stream(tmp_path: Path):
         assert one.headers["content-type"].startswith("text/event-stream")
         one.cut()
         assert json.dumps(w.counts.by)
+
+
+async def test_a_page_of_an_allowed_origin_may_read_its_stream(tmp_path: Path):
+    async with world(tmp_path) as w:
+        token = w.people.add("ann")
+        friend = await Browser.open(w.port, "/api/stream", token, origin=FRIEND)
+        assert friend.headers["access-control-allow-origin"] == FRIEND
+        assert friend.headers["content-type"].startswith("text/event-stream")
+        await friend.message()
+        stranger = await Browser.open(w.port, "/api/stream", token, origin="https://stranger.test")
+        assert "access-control-allow-origin" not in stranger.headers
+        plain = await Browser.open(w.port, "/api/stream", token)
+        assert "access-control-allow-origin" not in plain.headers
+        for one in (friend, stranger, plain):
+            one.cut()

@@ -11,6 +11,7 @@ from typing import Any
 import uvicorn
 from msgspec.structs import replace
 from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
 
 from milepost.definitions.generic import generic
 from milepost.domain.creation import StepDraft, TaskDraft, create
@@ -33,6 +34,7 @@ from milepost.usecases.identity import Viewer
 from milepost.wire.problems import Rejection
 
 RULES = generic("JOB")
+FRIEND = "https://friend.test"
 T0 = 1_800_000_000_000
 
 
@@ -289,7 +291,7 @@ class World:
         return Feed(storage, storage.stream_log, storage.reading, self.clock, self.limits, self.counts)
 
     async def serve(self) -> None:
-        app = Starlette(routes=stream_routes(self.feed, self.people))
+        app = CORSMiddleware(Starlette(routes=stream_routes(self.feed, self.people)), allow_origins=[FRIEND])
         listening = socket.socket()
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # Small kernel buffers, so that a viewer that does not read is felt soon.

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Final
 
 from starlette.applications import Starlette
@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from milepost.api.endpoints import Endpoint
@@ -31,10 +31,10 @@ def build_app(services: Services, streams: Sequence[BaseRoute] = ()) -> ASGIApp:
     plain = [_route(endpoint, services) for endpoint in EVERY if endpoint.handler is not None]
     inner = Starlette(routes=[*streams, *plain], exception_handlers=_PROBLEMS)
     inner.router.redirect_slashes = False
-    app: ASGIApp = inner
+    app: ASGIApp = _StreamsFirst(streams, inner)
     if services.options.allowed_origins:
         app = CORSMiddleware(
-            inner,
+            app,
             allow_origins=services.options.allowed_origins,
             allow_methods=("GET", "POST", "PUT", "DELETE"),
             allow_headers=("Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID"),
@@ -73,6 +73,22 @@ class _Entrance:
                 await problem_response(_BROKEN)(scope, receive, answer)
         route = scope["path"] if hot else str(getattr(scope.get("route"), "path", "unmatched"))
         self._services.observe(route, scope["method"], answer.status, time.perf_counter() - started)
+
+
+class _StreamsFirst:
+    """Takes streams past the layers around plain requests: each of them would be kept as long as a stream lasts."""
+
+    def __init__(self, streams: Sequence[BaseRoute], rest: ASGIApp) -> None:
+        self._streams = [route for route in streams if isinstance(route, Route)]
+        self._rest = rest
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        for route in self._streams:
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                scope.update(found, route=route)
+                return route.app(scope, receive, send)
+        return self._rest(scope, receive, send)
 
 
 class _Answer:

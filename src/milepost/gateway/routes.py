@@ -8,10 +8,9 @@ from starlette.types import Receive, Scope, Send
 from milepost.domain.state import TaskKey
 from milepost.gateway import framing
 from milepost.gateway.feed import Feed
-from milepost.gateway.replay import Replay
 from milepost.gateway.requests import place, refuse, token
-from milepost.gateway.sse import SseStream
-from milepost.gateway.viewer import Interest, Viewer
+from milepost.gateway.sse import Opening, SseStream
+from milepost.gateway.viewer import Interest
 from milepost.ports import reading
 from milepost.ports.storage import Unavailable
 from milepost.usecases import identity
@@ -48,7 +47,7 @@ class EventStream:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Streams until the client is gone or the feed ends the stream."""
         try:
-            viewer, replay = await self._open(scope)
+            stream = await self._open(scope, send)
         except Rejection as rejection:
             await refuse(send, rejection)
             return
@@ -58,14 +57,14 @@ class EventStream:
             return
         try:
             if scope["method"] == "HEAD":
-                await send({"type": "http.response.start", "status": 200, "headers": framing.HEADERS})
+                await send({"type": "http.response.start", "status": 200, "headers": list(framing.HEADERS)})
                 await send({"type": "http.response.body", "body": b""})
             else:
-                await SseStream(self._feed, viewer, send).run(replay, receive)
+                await stream.run(receive)
         finally:
-            self._feed.leave(viewer)
+            self._feed.leave(stream.viewer)
 
-    async def _open(self, scope: Scope) -> tuple[Viewer, Replay]:
+    async def _open(self, scope: Scope, send: Send) -> SseStream:
         """Joins before the rights are read, so that no change of them falls between the two."""
         after, secret = place(scope), token(scope)
         person = await self._identities.viewer(secret)
@@ -74,10 +73,11 @@ class EventStream:
         viewer = await self._feed.join(interest, after)
         try:
             person = await self._identities.viewer(secret)
-            return viewer, await self._feed.replay(viewer, after, await self._rights(person, interest))
+            replay = await self._feed.replay(viewer, after, await self._rights(person, interest))
         except BaseException:
             self._feed.leave(viewer)
             raise
+        return SseStream(self._feed, viewer, Opening(replay, scope["headers"]), send)
 
     def _interest(self, person: identity.Viewer, params: dict[str, str]) -> Interest:
         raise NotImplementedError

@@ -6,6 +6,7 @@ something to write; everything that waits goes out in one piece.
 
 import asyncio
 import logging
+from typing import NamedTuple, cast
 
 from starlette.types import Message as AsgiMessage
 from starlette.types import Receive, Send
@@ -20,14 +21,22 @@ _log = logging.getLogger(__name__)
 _END: AsgiMessage = {"type": "http.response.body", "body": b"", "more_body": False}
 
 
+class Opening(NamedTuple):
+    """What a stream needs only at its beginning: what it sends first, and the list of the request's headers."""
+
+    replay: Replay
+    head: object
+
+
 class SseStream:
     """The outlet of one viewer: an open HTTP response."""
 
-    __slots__ = ("_aborted", "_beat", "_feed", "_main", "_send", "_viewer", "_writer")
+    __slots__ = ("_aborted", "_beat", "_feed", "_main", "_opening", "_send", "_writer", "viewer")
 
-    def __init__(self, feed: Feed, viewer: Viewer, send: Send) -> None:
+    def __init__(self, feed: Feed, viewer: Viewer, opening: Opening, send: Send) -> None:
         self._feed = feed
-        self._viewer = viewer
+        self.viewer = viewer
+        self._opening: Opening | None = opening
         self._send = send
         self._main: asyncio.Task[None] | None = None
         self._writer: asyncio.Task[None] | None = None
@@ -53,13 +62,12 @@ class SseStream:
         self._beat = framing.moved(place) if place else framing.COMMENT
         self.ready()
 
-    async def run(self, replay: Replay, receive: Receive) -> None:
+    async def run(self, receive: Receive) -> None:
         """Sends the beginning, goes live, and returns when the client is gone or the stream has ended."""
         self._main = asyncio.current_task()
-        self._viewer.outlet = self
+        self.viewer.outlet = self
         try:
-            await self._begin(replay)
-            del replay
+            await self._begin()
             while (await receive())["type"] != "http.disconnect":
                 pass
         except asyncio.CancelledError:
@@ -73,20 +81,27 @@ class SseStream:
             if self._writer is not None:
                 self._writer.cancel()
 
-    async def _begin(self, replay: Replay) -> None:
-        await self._send({"type": "http.response.start", "status": 200, "headers": framing.HEADERS})
+    async def _begin(self) -> None:
+        # Held by nobody but this frame, so that an idle stream does not keep what it was sent first.
+        opening, self._opening = self._opening, None
+        assert opening is not None  # noqa: S101 (a stream runs once)
+        replay = opening.replay
+        await self._send({"type": "http.response.start", "status": 200, "headers": list(framing.HEADERS)})
+        # A browser's head is some kilobytes, and the server would keep it as long as the stream lasts.
+        if isinstance(opening.head, list):
+            cast("list[object]", opening.head).clear()
         await self._body(framing.retry(self._feed.limits.retry()) + _frames(replay.opening))
         async for messages in replay.chunks():
             await self._body(_frames(messages))
-        self._viewer.go_live()
+        self.viewer.go_live()
 
     async def _write(self) -> None:
         try:
             while chunk := self._take():
                 await self._body(chunk)
-            if self._viewer.end == "drained":
+            if self.viewer.end == "drained":
                 await self._body(framing.retry(self._feed.limits.retry()))
-            if self._viewer.end is not None:
+            if self.viewer.end is not None:
                 await self._send(_END)
         except OSError:
             # The server says so where a client is gone; its request's task hears of it by itself.
@@ -99,7 +114,7 @@ class SseStream:
 
     def _take(self) -> bytes:
         beat, self._beat = self._beat, b""
-        return _frames(self._viewer.queue.take()) + beat
+        return _frames(self.viewer.queue.take()) + beat
 
     async def _body(self, chunk: bytes) -> None:
         await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
