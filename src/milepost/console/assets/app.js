@@ -169,7 +169,7 @@ async function heard(kind, message, id) {
 
 function apply(kind, message, id) {
   if (kind.startsWith("access.") || store.foreign(message)) return void snapshot();
-  if (kind === "task.summary") take(message.task, id);
+  if (kind === "task.summary" && !store.late(message)) take(message.task, id);
   if (kind === "task.removed" && store.removed(message.taskId, message.version) && selected?.id === message.taskId) gone();
   if (id) moved(id);
   connection("LIVE");

@@ -5,6 +5,7 @@ export class Store {
   constructor() {
     this.epoch = null;
     this.cursor = null;
+    this.listed = -1n;
     this.tasks = new Map();
     this.positions = new Map();
     this.summaryGates = new Map();
@@ -18,6 +19,7 @@ export class Store {
     if (this.epoch === epoch) return false;
     this.epoch = epoch;
     this.cursor = null;
+    this.listed = -1n;
     this.summaryGates.clear();
     this.detailGates.clear();
     this.tombstones.clear();
@@ -55,6 +57,11 @@ export class Store {
     this.detailGates.delete(id);
   }
 
+  // A message the list was read after, of a task it does not hold: the task is gone, and must not come back as a ghost.
+  late(message) {
+    return BigInt(message.position) <= this.listed && !this.tasks.has(message.taskId);
+  }
+
   // The newest part of the list, as it was at `cursor`. What it should hold and does not is gone, unless a later
   // message told of it; `complete` says that nothing is older than its last item.
   list(items, cursor, complete) {
@@ -66,6 +73,7 @@ export class Store {
       if (!listed.has(id) && reached && !later) this.drop(id);
     }
     for (const task of items) this.summary(task, cursor);
+    if (position(cursor) > this.listed) this.listed = position(cursor);
   }
 
   sorted() {
