@@ -110,7 +110,7 @@ class Table:
     async def _draw(self) -> None:
         while True:
             lines = self._frame()
-            sys.stdout.write("\x1b[H" + "".join(f"{line}\x1b[K\r\n" for line in lines) + "\x1b[J")
+            sys.stdout.write("\x1b[H" + "".join(f"{line}\x1b[K\n" for line in lines) + "\x1b[J")
             sys.stdout.flush()
             self._changed.clear()
             await asyncio.sleep(_FRAME)
