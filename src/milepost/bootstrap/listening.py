@@ -53,6 +53,7 @@ class HttpServer(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                proxy_headers=False,
                 timeout_graceful_shutdown=max(1, round(grace)),
                 timeout_keep_alive=75,
                 backlog=BACKLOG,
