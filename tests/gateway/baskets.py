@@ -1,7 +1,10 @@
 """Viewers without a network."""
 
 import asyncio
+import json
+from typing import Any
 
+from milepost.gateway.feed import Feed
 from milepost.gateway.viewer import Interest, Viewer
 from tests.gateway.world import World
 
@@ -18,6 +21,7 @@ class Basket:
         self.positions: list[int] = []
         self.kinds: list[str] = []
         self.places: list[str] = []
+        self.bodies: list[dict[str, Any]] = []
         self.beats: list[str | None] = []
         self.changed = asyncio.Event()
 
@@ -26,7 +30,12 @@ class Basket:
             self.positions.append(message.position)
             self.kinds.append(message.kind)
             self.places.append(message.place)
+            self.bodies.append(json.loads(message.body))
         self.changed.set()
+
+    @property
+    def versions(self) -> list[str]:
+        return [body["version"] for body in self.bodies]
 
     def ended(self) -> None:
         self.changed.set()
@@ -49,3 +58,34 @@ async def joined(w: World, interest: Interest = ANN) -> Basket:
     viewer.outlet = basket
     viewer.go_live()
     return basket
+
+
+class Gated:
+    """A port that is real, but whose method `name` answers only when `gate` is open; `reached` tells of a caller."""
+
+    def __init__(self, real: Any, name: str) -> None:
+        self._real, self._name = real, name
+        self.gate, self.reached = asyncio.Event(), asyncio.Event()
+        self.gate.set()
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._real, name)
+        if name != self._name:
+            return method
+
+        async def gated(*args: Any, **more: Any) -> Any:
+            answer = await method(*args, **more)
+            self.reached.set()
+            await self.gate.wait()
+            return answer
+
+        return gated
+
+
+async def swap(w: World, *, log: Any = None, reading: Any = None) -> None:
+    """Gives the world a feed over these ports."""
+    await w.feed.stop()
+    storage = w.storage
+    w.feed = Feed(storage, log or storage.stream_log, reading or storage.reading, w.clock, w.limits, w.counts)
+    w.book.feed = w.feed
+    await w.feed.start()

@@ -5,8 +5,10 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from milepost.gateway.limits import StreamLimits
+from milepost.ports.storage import Unavailable
 from tests.gateway.browser import Browser, Refused
 from tests.gateway.world import until, world
 
@@ -203,3 +205,59 @@ async def test_a_long_replay_is_read_as_fast_as_the_client_takes_it(tmp_path: Pa
         seen = [(await one.message())["@id"] for _ in range(401)]
         assert seen == [f"{epoch}:{n}" for n in range(1, 402)]
         one.cut()
+
+
+async def test_a_drain_in_the_middle_of_a_replay_loses_nothing(tmp_path: Path):
+    """What came live meanwhile must not follow a replay that was cut short: its ids are beyond what is missing."""
+    limits = StreamLimits(max_replay=1_000, poll_seconds=0.2, linger_seconds=20)
+    async with world(tmp_path, limits=limits) as w:
+        epoch = await w.storage.epoch()
+        for n in range(300):
+            await w.book.create(f"a{n}", "ann", summary={"text": "y" * 3_000})
+        token = w.people.add("ann")
+        one = await Browser.open(w.port, "/api/stream", token, last_id=f"{epoch}:0", small=True)
+        await one.message()
+        await w.book.create("live", "ann")
+        draining = asyncio.create_task(w.feed.drain(15))
+        seen = [s.last_id for s in await one.until_closed()]
+        await draining
+        assert 0 < len(seen) < 300
+        assert seen == [f"{epoch}:{n}" for n in range(1, len(seen) + 1)]
+
+
+async def test_a_client_stuck_in_its_replay_does_not_hold_its_place_for_ever(tmp_path: Path):
+    limits = StreamLimits(heartbeat_seconds=0.16, linger_seconds=0.2, max_replay=1_000)
+    async with world(tmp_path, limits=limits) as w:
+        epoch = await w.storage.epoch()
+        for n in range(200):
+            await w.book.create(f"a{n}", "ann", summary={"text": "y" * 3_000})
+        one = await Browser.open(w.port, "/api/stream", w.people.add("ann"), last_id=f"{epoch}:0", small=True)
+        one.reader._transport.pause_reading()  # pyright: ignore[reportAttributeAccessIssue]
+        await until(lambda: w.counts.by.get("ended slow") == 1)
+        one.cut()
+
+
+async def test_an_outage_in_the_middle_of_a_replay_ends_it_where_the_client_can_resume(tmp_path: Path):
+    async with world(tmp_path) as w:
+        epoch = await w.storage.epoch()
+        for n in range(100):
+            await w.book.create(f"a{n}", "ann")
+        reading = w.storage.reading
+        calls = 0
+
+        class Failing:
+            def __getattr__(self, name: str) -> object:
+                nonlocal calls
+                calls += name == "snapshots"
+                if calls > 1:
+                    raise Unavailable
+                return getattr(reading, name)
+
+        token = w.people.add("ann")
+        w.feed._desk = replace(w.feed._desk, sources=replace(w.feed.sources, reading=Failing()))
+        one = await Browser.open(w.port, "/api/stream", token, last_id=f"{epoch}:0")
+        seen = [s.last_id for s in await one.until_closed()][1:]
+        assert one.ended
+        assert seen == [f"{epoch}:{n}" for n in range(1, len(seen) + 1)]
+        assert 0 < len(seen) < 100
+        assert w.counts.by["ended unavailable"] == 1

@@ -9,7 +9,7 @@ from milepost.gateway.limits import StreamLimits
 from milepost.gateway.viewer import Interest
 from milepost.ports.storage import Unavailable
 from milepost.storage.sqlite.store import open_sqlite
-from tests.gateway.baskets import ANN, Basket, joined
+from tests.gateway.baskets import ANN, Basket, Gated, joined, swap
 from tests.gateway.browser import Browser
 from tests.gateway.world import Book, world
 
@@ -189,20 +189,68 @@ async def test_a_heartbeat_says_where_the_tail_stands_once_and_only_when_it_move
 
 
 async def test_who_waits_for_a_tail_is_not_ended_with_it(tmp_path: Path):
-    """The last listener may leave while another is waiting for the tail to reach its cursor."""
+    """The last listener may leave while another waits for the tail to reach its cursor."""
     limits = StreamLimits(poll_seconds=60)
     async with world(tmp_path, limits=limits, serve=False) as w:
+        log = Gated(w.storage.stream_log, "entries")
+        await swap(w, log=log)
         basket = await joined(w)
         w.book.announce = False
         for n in range(5):
             await w.book.create(f"a{n}", "ann")
         epoch = await w.storage.epoch()
         w.feed.admit(ANN)
+        log.gate.clear()
         joining = asyncio.create_task(w.feed.join(ANN, (epoch, 5)))
-        tail = w.feed._tails["t"]
-        while tail._reader is None:  # noqa: ASYNC110
-            await asyncio.sleep(0)
+        await log.reached.wait()
         w.feed.leave(basket.viewer)
+        log.gate.set()
         viewer = await joining
         assert viewer.joined == 5
         assert (await w.feed.replay(viewer, (epoch, 5))).opening[0].kind == "hello"
+
+
+async def test_a_payload_older_than_what_was_read_takes_nobody_back(tmp_path: Path):
+    """A read saw version 3 with entry 1; the commits of versions 2 and 3 are announced only then."""
+    limits = StreamLimits(poll_seconds=60)
+    async with world(tmp_path, limits=limits, serve=False) as w:
+        log = Gated(w.storage.stream_log, "entries")
+        await swap(w, log=log)
+        basket = await joined(w)
+        w.book.announce = False
+        log.gate.clear()
+        await w.book.create("a", "ann")
+        w.feed.nudge()
+        await log.reached.wait()
+        second = await w.book.fact("a", "STEP_STARTED")
+        third = await w.book.fact("a", "STEP_COMPLETED")
+        log.gate.set()
+        assert await basket.until(1) == [1]
+        w.feed.announce(second)
+        w.feed.announce(third)
+        assert await basket.until(3) == [1, 2, 3]
+        assert basket.versions == ["3", "3", "3"]
+
+
+async def test_what_a_read_loaded_suits_whoever_joined_while_it_loaded(tmp_path: Path):
+    """States are loaded for the audience; who joins meanwhile, even for the detail, is part of it when R moves."""
+    limits = StreamLimits(poll_seconds=60)
+    async with world(tmp_path, limits=limits, serve=False) as w:
+        reading = Gated(w.storage.reading, "snapshots")
+        await swap(w, reading=reading)
+        ann = await joined(w)
+        w.book.announce = False
+        reading.gate.clear()
+        await w.book.create("a", "ann", steps=2)
+        await w.book.create("b", "bob")
+        w.feed.nudge()
+        await reading.reached.wait()
+        bob = await joined(w, Interest("t", "bob", "s2", 2**60, personal=True))
+        detail = await joined(w, Interest("t", "ann", "s", 2**60, task_id="a"))
+        assert (bob.viewer.joined, detail.viewer.joined) == (0, 0)
+        reading.gate.set()
+        assert await bob.until(1) == [2]
+        assert await ann.until(1) == [1]
+        assert await detail.until(1) == [1]
+        assert len(detail.bodies[0]["steps"]) == 2
+        assert detail.bodies[0]["triggerEvent"]["eventType"] == "TASK_CREATED"

@@ -1,6 +1,7 @@
 """When a stream cannot go on from where a viewer was: each reason, and what the viewer is told."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from sqlalchemy import text
 
 from milepost.gateway.limits import StreamLimits
 from milepost.storage.session import Session
-from tests.gateway.baskets import joined
+from tests.gateway.baskets import ANN, Gated, joined, swap
 from tests.gateway.browser import Browser
 from tests.gateway.world import World, until, world
 
@@ -143,29 +144,16 @@ async def test_a_look_that_began_before_a_hand_over_raises_no_alarm(tmp_path: Pa
     """The answer of a slow look is older than what was handed on meanwhile; that is no restore."""
     limits = StreamLimits(poll_seconds=60)
     async with world(tmp_path, limits=limits, serve=False) as w:
-        gate = asyncio.Event()
-        log = w.storage.stream_log
-        real = log.tops
-
-        class Slow:
-            entries = log.entries
-
-            async def tops(self, tenants: list[str]) -> object:
-                answer = await real(tenants)
-                await gate.wait()
-                return answer
-
-        gate.set()
-        await w.feed.stop()
-        w.feed = type(w.feed)(w.storage, Slow(), w.storage.reading, w.clock, limits, w.counts)  # pyright: ignore[reportArgumentType]
-        w.book.feed = w.feed
+        log = Gated(w.storage.stream_log, "tops")
+        await swap(w, log=log)
         basket = await joined(w)
         epoch = await w.storage.epoch()
-        gate.clear()
+        log.reached.clear()
+        log.gate.clear()
         look = asyncio.create_task(w.feed.look())
-        await asyncio.sleep(0.05)
+        await log.reached.wait()
         await w.book.create("a", "ann")
-        gate.set()
+        log.gate.set()
         await look
         assert await w.storage.epoch() == epoch
         assert basket.kinds == ["task.summary"]
@@ -189,3 +177,47 @@ async def test_entries_lost_to_retention_before_they_were_handed_on_reset_the_vi
             assert (reset["kind"], reset["reason"], reset["@id"]) == ("reset", "FLOOR", f"{epoch}:{after}")
         assert [(await one.message())["position"] for _ in range(after, 5)] == [str(n) for n in range(after + 1, 6)]
         one.cut()
+
+
+async def test_entries_lost_to_retention_while_a_viewer_reads_them_reset_it(tmp_path: Path):
+    limits = StreamLimits(poll_seconds=60)
+    async with world(tmp_path, limits=limits) as w:
+        log = Gated(w.storage.stream_log, "entries")
+        await swap(w, log=log)
+        epoch = await w.storage.epoch()
+        for n in range(5):
+            await w.book.create(f"a{n}", "ann")
+        w.feed.admit(ANN)
+        viewer = await w.feed.join(ANN, (epoch, 1))
+        log.gate.clear()
+        planning = asyncio.create_task(w.feed.replay(viewer, (epoch, 1)))
+        await log.reached.wait()
+        await run(w, "UPDATE stream SET floor = 3")
+        log.gate.set()
+        opening = (await planning).opening
+        assert [message.kind for message in opening] == ["hello", "reset"]
+        assert json.loads(opening[1].body)["reason"] == "FLOOR"
+
+
+async def test_an_epoch_that_ends_while_a_viewer_joins_is_told_once_and_after_the_hello(tmp_path: Path):
+    limits = StreamLimits(poll_seconds=60)
+    async with world(tmp_path, limits=limits) as w:
+        log = Gated(w.storage.stream_log, "entries")
+        await swap(w, log=log)
+        old = await w.storage.epoch()
+        for n in range(5):
+            await w.book.create(f"a{n}", "ann")
+        w.feed.admit(ANN)
+        viewer = await w.feed.join(ANN, (old, 1))
+        log.gate.clear()
+        planning = asyncio.create_task(w.feed.replay(viewer, (old, 1)))
+        await log.reached.wait()
+        new = await w.storage.renew_epoch(old)
+        await w.book.create("b", "ann")
+        log.gate.set()
+        replay = await planning
+        assert [(message.kind, message.place) for message in replay.opening] == [("hello", f"{new}:6")]
+        assert json.loads(replay.opening[0].body)["resumed"] is False
+        assert [chunk async for chunk in replay.chunks()] == []
+        viewer.go_live()
+        assert [(message.kind, message.place) for message in viewer.queue.take()] == [("reset", f"{new}:6")]

@@ -68,7 +68,10 @@ class Feed:
         """Stops timers and tails; streams that are still open end without a word."""
         for timer in self._timers:
             timer.cancel()
-        await asyncio.gather(*self._timers, return_exceptions=True)
+        looks = [look for look in (self._looking, self._next_look) if look is not None]
+        for look in looks:
+            look.cancel()
+        await asyncio.gather(*self._timers, *looks, return_exceptions=True)
         self._timers = ()
         for tail in self._tails.values():
             tail.stop()
@@ -246,9 +249,9 @@ class Feed:
 
     def _beat_for(self, viewer: Viewer) -> None:
         outlet, tail = viewer.outlet, self._tails.get(viewer.interest.tenant_id)
-        if outlet is None or tail is None or not viewer.live or viewer.end is not None:
+        if outlet is None or tail is None or viewer.end is not None:
             return
-        if outlet.busy or len(viewer.queue):
+        if outlet.busy or len(viewer.queue) or not viewer.live:
             viewer.stalled += 1
             if viewer.stalled >= _STALLED_BEATS:
                 viewer.finish("slow")
@@ -260,7 +263,10 @@ class Feed:
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(self.limits.heartbeat_seconds / SLOTS)
-            self.tick()
+            try:
+                self.tick()
+            except Exception:
+                _log.exception("The heartbeats of one turn failed.")
 
     async def _poll(self) -> None:
         while True:

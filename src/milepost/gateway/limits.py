@@ -6,7 +6,7 @@ from typing import Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 ResetReason: TypeAlias = Literal["BEHIND", "FLOOR", "EPOCH", "FUTURE"]
-EndReason: TypeAlias = Literal["gone", "slow", "expired", "revoked", "drained"]
+EndReason: TypeAlias = Literal["gone", "slow", "expired", "revoked", "drained", "unavailable"]
 
 
 class StreamLimits(Struct, frozen=True):

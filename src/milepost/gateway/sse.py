@@ -16,6 +16,7 @@ from milepost.gateway.feed import Feed
 from milepost.gateway.message import Message
 from milepost.gateway.replay import Replay
 from milepost.gateway.viewer import Viewer
+from milepost.ports.storage import Unavailable
 
 _log = logging.getLogger(__name__)
 _END: AsgiMessage = {"type": "http.response.body", "body": b"", "more_body": False}
@@ -76,6 +77,10 @@ class SseStream:
             self._main.uncancel()
         except OSError:
             pass
+        except Unavailable:
+            # In the middle of a replay: the client resumes behind what it was sent.
+            self.viewer.finish("unavailable")
+            await self._send(_END)
         finally:
             self._main = None
             if self._writer is not None:
@@ -93,12 +98,14 @@ class SseStream:
         await self._body(framing.retry(self._feed.limits.retry()) + _frames(replay.opening))
         async for messages in replay.chunks():
             await self._body(_frames(messages))
+            self.viewer.stalled = 0
         self.viewer.go_live()
 
     async def _write(self) -> None:
         try:
             while chunk := self._take():
                 await self._body(chunk)
+                self.viewer.stalled = 0
             if self.viewer.end == "drained":
                 await self._body(framing.retry(self._feed.limits.retry()))
             if self.viewer.end is not None:

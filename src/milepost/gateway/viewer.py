@@ -105,11 +105,14 @@ class Viewer:
             self._wake()
 
     def finish(self, reason: EndReason) -> None:
-        """Ends the stream in good order; what waits is only sent where the viewer may still see it."""
+        """Ends the stream in good order; what waits is sent only if the viewer may still see it.
+
+        Behind a replay that is cut short nothing may follow: its ids would take the client past what it missed.
+        """
         if self.end is not None:
             return
         self.end = reason
-        if reason != "drained":
+        if reason != "drained" or not self.live:
             self.queue.clear()
         if self.outlet is not None:
             self.outlet.ended()
