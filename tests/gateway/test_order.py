@@ -232,6 +232,25 @@ async def test_a_payload_older_than_what_was_read_takes_nobody_back(tmp_path: Pa
         assert basket.versions == ["3", "3", "3"]
 
 
+async def test_an_entry_that_a_payload_brought_during_a_read_is_not_handed_on_again(tmp_path: Path):
+    limits = StreamLimits(poll_seconds=60)
+    async with world(tmp_path, limits=limits, serve=False) as w:
+        log = Gated(w.storage.stream_log, "entries")
+        await swap(w, log=log)
+        basket = await joined(w)
+        w.book.announce = False
+        log.gate.clear()
+        first = await w.book.create("a", "ann")
+        await w.book.create("b", "ann")
+        w.feed.nudge()
+        await log.reached.wait()
+        w.feed.announce(first)
+        assert basket.positions == [1]
+        log.gate.set()
+        assert await basket.until(2) == [1, 2]
+        assert basket.kinds == ["task.summary", "task.summary"]
+
+
 async def test_what_a_read_loaded_suits_whoever_joined_while_it_loaded(tmp_path: Path):
     """States are loaded for the audience; who joins meanwhile, even for the detail, is part of it when R moves."""
     limits = StreamLimits(poll_seconds=60)
