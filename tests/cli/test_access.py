@@ -1,4 +1,8 @@
 import re
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 
 import pytest
 
@@ -142,3 +146,26 @@ def test_a_file_that_is_no_database_is_told_in_one_line(milepost, tmp_path):
     done = milepost("tenants", "list")
     assert done.code == 3
     assert len(done.err.splitlines()) == 1
+
+
+def test_a_database_of_a_newer_version_is_left_alone(milepost, tmp_path):
+    milepost("tenants", "create", "t1")
+    with closing(sqlite3.connect(tmp_path / "milepost.db")) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    done = milepost("tenants", "list")
+    assert done.code == 1
+    assert "made by another version of Milepost" in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_command_does_not_load_what_it_does_not_need(tmp_path):
+    code = (
+        "import sys; from milepost.cli.program import run; code = run(sys.argv[1:]);"
+        "print(code, *sorted({'alembic', 'sqlalchemy', 'starlette', 'uvicorn'} & set(sys.modules)), file=sys.stderr)"
+    )
+    subprocess.run([sys.executable, "-m", "milepost", "migrate"], cwd=tmp_path, capture_output=True, check=True)
+    for arguments, loaded in ((["settings", "show"], "0"), (["tenants", "list"], "0 sqlalchemy")):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert done.stderr.strip() == loaded

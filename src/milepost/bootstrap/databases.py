@@ -97,16 +97,20 @@ def _url(settings: Settings) -> str:
 
 
 def _told(work: Callable[[], T]) -> T:
-    """Runs what the migration tool does; its trouble becomes one line."""
-    from alembic.util import CommandError
+    """Runs what asks for or changes the tables; its trouble becomes one line."""
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
         return work()
-    except CommandError as error:
-        raise SchemaBehind(f"database: made by another version of Milepost: {_line(error)}") from None
     except (SQLAlchemyError, OSError) as error:
         raise NotAvailable(f"database: {_line(getattr(error, 'orig', None) or error)}") from None
+    except Exception as error:
+        # Imported only here: most starts find the tables current and need no migration tool.
+        from alembic.util import CommandError
+
+        if not isinstance(error, CommandError):
+            raise
+        raise SchemaBehind(f"database: made by another version of Milepost: {_line(error)}") from None
 
 
 def _line(error: BaseException) -> str:
