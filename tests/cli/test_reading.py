@@ -129,14 +129,18 @@ def test_what_cannot_be_read_is_told_in_one_line(milepost, known, command, envir
     assert len(done.err.splitlines()) == 1
 
 
-def follow(known: Known, *arguments: str) -> tuple[subprocess.Popen[str], Lines]:
-    process = subprocess.Popen(
+def started(known: Known, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
         [sys.executable, "-m", "milepost", "watch", *arguments],
         env={**os.environ, **known.environ},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def follow(known: Known, *arguments: str) -> tuple[subprocess.Popen[str], Lines]:
+    process = started(known, *arguments)
     assert process.stdout is not None
     return process, Lines(process.stdout)
 
@@ -172,4 +176,16 @@ def test_watching_one_task_shows_its_steps(known):
     process.terminate()
     assert process.wait(20) == 0
     assert process.stderr is not None
+    process.stderr.close()
+
+
+def test_a_reader_of_the_watched_that_had_enough_ends_it_quietly(known):
+    process = started(known)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.readline()
+    process.stdout.close()
+    create(known.server, known.secret, "enough", taskId="enough")
+    assert process.wait(20) == 0
+    assert process.stderr.read() in ("", "milepost: live\n")
     process.stderr.close()
