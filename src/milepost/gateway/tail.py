@@ -189,6 +189,7 @@ class Tail:
             self._put(self._encoder.detail(self.epoch, row, current, event), detail)
 
     def _put(self, message: Message, viewers: Sequence[Viewer]) -> None:
+        self._metrics.sent(len(viewers))
         for viewer in viewers:
             viewer.put(message)
 

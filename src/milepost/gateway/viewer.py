@@ -87,7 +87,6 @@ class Viewer:
             self.finish("slow")
             return
         self.told = message.position
-        self._metrics.sent(1)
         if replaced:
             self._metrics.collapsed(replaced)
         self._wake()
