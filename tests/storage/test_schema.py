@@ -1,13 +1,21 @@
+import asyncio
+import sqlite3
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import BigInteger, Date, DateTime, Float, Numeric, Time, create_engine
-from sqlalchemy.schema import Table
+from sqlalchemy import create_engine
+from sqlalchemy.exc import OperationalError
 
+from milepost.ports.storage import Writes
 from milepost.storage.schema import HEAD, is_current, sql, upgrade
 from milepost.storage.tables import metadata
+from milepost.testing.sqlite_site import SqliteSite
+from milepost.testing.storage_suite import samples
+from milepost.testing.storage_suite.site import TENANT, write
 
 
 @pytest.fixture
@@ -52,18 +60,42 @@ def test_the_sql_can_be_had_without_a_database(url: str, tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("table", metadata.sorted_tables, ids=lambda table: table.name)
-def test_no_table_has_a_time_of_the_databases_own_or_a_rounded_number(table: Table):
-    for column in table.columns:
-        assert not isinstance(column.type, (DateTime, Date, Time, Float, Numeric)), column
-        if column.name.endswith(("_at", "_ms", "_since")):
-            assert isinstance(column.type, BigInteger), column
+async def migrated(url: str) -> int:
+    program = "import sys; from milepost.storage.schema import upgrade; upgrade(sys.argv[1])"
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", program, url)
+    return await child.wait()
 
 
-GLOBAL = {"service_credential", "user_session", "used_once", "audit_log", "database_epoch"}
+async def test_migrating_waits_for_a_writer_and_then_finds_nothing_to_do(site: SqliteSite):
+    """As when a second process starts, or somebody runs the command, while the first one serves."""
+    async with site.open() as store:
+        await store.access.add_tenant(TENANT, 0)
+        migrating = asyncio.gather(migrated(site.url))
+        wrote = 0
+        while not migrating.done():
+            wrote += 1
+            assert await write(store, Writes(entries=[samples.an_entry()])) == {TENANT: wrote}
+        assert await migrating == [0]
+    assert is_current(site.url)
 
 
-@pytest.mark.parametrize("table", metadata.sorted_tables, ids=lambda table: table.name)
-def test_every_key_begins_with_the_tenant_except_where_the_row_belongs_to_none(table: Table):
-    if table.name not in GLOBAL:
-        assert next(iter(table.primary_key)).name == "tenant_id"
+async def test_of_several_processes_that_make_the_same_new_file_one_does(url: str):
+    assert await asyncio.gather(*(migrated(url) for _ in range(2))) == [0, 0]
+    assert is_current(url)
+
+
+def test_of_several_threads_that_make_the_same_new_file_one_does(url: str):
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(upgrade, [url] * 4))
+    assert is_current(url)
+
+
+def test_a_migration_that_fails_leaves_nothing(url: str, tmp_path: Path):
+    """A table of the last statement is in the way, so the transaction with all the others must go."""
+    connection = sqlite3.connect(tmp_path / "milepost.db")
+    connection.execute("CREATE TABLE user_session (x)")
+    connection.commit()
+    with pytest.raises(OperationalError, match="user_session"):
+        upgrade(url)
+    assert [name for (name,) in connection.execute("SELECT name FROM sqlite_master")] == ["user_session"]
+    connection.close()

@@ -75,6 +75,29 @@ async def test_a_lock_that_is_not_had_in_time_is_unavailable_and_nothing_is_done
     assert await write(store, Writes(entries=[samples.an_entry()])) == {TENANT: 1}
 
 
+async def test_a_full_disk_is_unavailable_and_nothing_is_done(store: SqliteStorage):
+    def limit(pages: int) -> None:
+        store._writer_connection.execute(f"PRAGMA max_page_count={pages}")
+
+    limit(1)
+    with pytest.raises(Unavailable, match="full"):
+        await write(store, Writes(entries=[samples.an_entry(f"task-{number}") for number in range(5_000)]))
+    limit(1_000_000)
+    assert await store.stream_log.entries(TENANT, 0, 9, 9) == ()
+    assert await write(store, Writes(entries=[samples.an_entry()])) == {TENANT: 1}
+
+
+async def test_a_witness_that_cannot_be_written_stops_nobody(
+    store: SqliteStorage, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    (tmp_path / "milepost.db.epoch.new").mkdir()
+    await write(store, Writes(entries=[samples.an_entry()]))
+    store._record_at = 0.0
+    assert await write(store, Writes(entries=[samples.an_entry()])) == {TENANT: 2}
+    assert await write(store, Writes(entries=[samples.an_entry()])) == {TENANT: 3}
+    assert "milepost.db.epoch could not be rewritten" in caplog.text
+
+
 async def test_a_key_that_another_transaction_took_in_between_is_seen_when_run_again(
     store: SqliteStorage, site: SqliteSite
 ):

@@ -41,7 +41,7 @@ class Shape(Generic[S]):
         """`json` maps fields to their types; fields in `raw` are JSON in bytes already."""
         self.table = table
         self.columns = tuple(table.c.keys())
-        fields = struct.__struct_fields__
+        self.fields = fields = struct.__struct_fields__
         self.width = len(fields)
         self._struct = struct
         self._json = [(fields.index(name), msgspec.json.Decoder(kind)) for name, kind in (json or {}).items()]

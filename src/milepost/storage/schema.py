@@ -1,6 +1,7 @@
 """Brings a database's tables to those of this version, forward only, while others use it."""
 
 import io
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +19,17 @@ LOCK_TIMEOUT = 30.0
 """Seconds a migration waits for the lock of a process that serves."""
 
 
+# Alembic keeps what it works on in module variables.
+_ALONE = threading.Lock()
+
+
 def upgrade(url: str) -> None:
     """Runs every migration that is missing, in one transaction; nothing where none is. Makes a new SQLite file."""
     from alembic import command
 
     engine = _engine(url)
     try:
-        with engine.connect() as connection:
+        with _ALONE, engine.connect() as connection:
             config = _config(url)
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
@@ -55,7 +60,8 @@ def sql(url: str) -> str:
     written = io.StringIO()
     config = _config(url)
     config.output_buffer = written
-    command.upgrade(config, "head", sql=True)
+    with _ALONE:
+        command.upgrade(config, "head", sql=True)
     return written.getvalue()
 
 

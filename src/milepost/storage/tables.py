@@ -1,19 +1,30 @@
-"""Every run-time table, once, for all databases.
+"""Every run-time table, once, for all databases. Every key begins with the tenant, unless the row belongs to none.
 
-The columns of a table that holds a value of the domain or of a port are that value's fields, in their order; what
-storage derives from them for an index stands behind. Every key begins with the tenant, except where the row belongs
-to none.
+The columns of a table that holds a value of the domain or of a port are its fields, in order, then what is derived.
 """
 
-from sqlalchemy import Column, Index, MetaData, PrimaryKeyConstraint, Table, UniqueConstraint
+from typing import Any
+
+from sqlalchemy import Column, ColumnElement, Index, MetaData, PrimaryKeyConstraint, Table, UniqueConstraint
+from sqlalchemy.schema import SchemaItem
 
 from milepost.storage.columns import Count, Flag, Hash, Id, Json, Key, Millis, Prose, RowId, Small, Word
 
 metadata = MetaData()
 
-task = Table(
+
+def _table(name: str, *parts: SchemaItem, **options: Any) -> Table:
+    return Table(name, metadata, *parts, **options)
+
+
+def _index(name: str, table: Table, *columns: str, where: ColumnElement[bool] | None = None) -> None:
+    Index(name, *(table.c[column] for column in columns), sqlite_where=where, postgresql_where=where)
+
+
+# Derived: listed_at is created_at until the task is deleted, lists never walk over tombstones; search is title and id
+# without case, folded by us, because databases disagree about case.
+task = _table(
     "task",
-    metadata,
     Column("tenant_id", Id, nullable=False),
     Column("task_id", Id, nullable=False),
     Column("owner_id", Id, nullable=False),
@@ -48,19 +59,16 @@ task = Table(
     Column("total_duration_ms", Millis),
     Column("updated_at", Millis, nullable=False),
     Column("deleted_at", Millis),
-    # created_at until the task is deleted, so that lists never walk over tombstones.
     Column("listed_at", Millis),
-    # Title and id without case, folded by us: databases disagree about what case is.
     Column("search", Prose, nullable=False),
     PrimaryKeyConstraint("tenant_id", "task_id"),
 )
-Index("task_by_tenant", task.c.tenant_id, task.c.listed_at, task.c.task_id)
-Index("task_by_owner", task.c.tenant_id, task.c.owner_id, task.c.listed_at, task.c.task_id)
-Index("task_by_project", task.c.tenant_id, task.c.project_id, task.c.listed_at, task.c.task_id)
+_index("task_by_tenant", task, "tenant_id", "listed_at", "task_id")
+_index("task_by_owner", task, "tenant_id", "owner_id", "listed_at", "task_id")
+_index("task_by_project", task, "tenant_id", "project_id", "listed_at", "task_id")
 
-task_step = Table(
+task_step = _table(
     "task_step",
-    metadata,
     Column("tenant_id", Id, nullable=False),
     Column("task_id", Id, nullable=False),
     Column("step_id", Id, nullable=False),
@@ -93,16 +101,13 @@ task_step = Table(
     Column("duration_source", Word),
     Column("error", Json),
     Column("updated_at", Millis, nullable=False),
-    # Since when merged progress waits to become a version.
     Column("pending_since", Millis),
     PrimaryKeyConstraint("tenant_id", "task_id", "step_id", "attempt"),
 )
-_waits = task_step.c.pending_since.is_not(None)
-Index("task_step_pending", task_step.c.pending_since, sqlite_where=_waits, postgresql_where=_waits)
+_index("task_step_pending", task_step, "pending_since", where=task_step.c.pending_since.is_not(None))
 
-task_event_log = Table(
+task_event_log = _table(
     "task_event_log",
-    metadata,
     Column("tenant_id", Id, nullable=False),
     Column("task_id", Id, nullable=False),
     Column("task_version", Count, nullable=False),
@@ -135,17 +140,10 @@ task_event_log = Table(
     PrimaryKeyConstraint("tenant_id", "task_id", "task_version"),
 )
 # Not unique: a sequence counts inside an attempt and a source epoch, of which a step has few.
-Index(
-    "task_event_log_seq",
-    task_event_log.c.tenant_id,
-    task_event_log.c.task_id,
-    task_event_log.c.step_id,
-    task_event_log.c.source_seq,
-)
+_index("task_event_log_seq", task_event_log, "tenant_id", "task_id", "step_id", "source_seq")
 
-task_event_evidence = Table(
+task_event_evidence = _table(
     "task_event_evidence",
-    metadata,
     Column("tenant_id", Id, nullable=False),
     Column("event_id", Id, nullable=False),
     Column("reason", Word, nullable=False),
@@ -165,16 +163,10 @@ task_event_evidence = Table(
     Column("received_at", Millis, nullable=False),
     PrimaryKeyConstraint("tenant_id", "event_id", "reason"),
 )
-Index(
-    "task_event_evidence_by_task",
-    task_event_evidence.c.tenant_id,
-    task_event_evidence.c.task_id,
-    task_event_evidence.c.received_at,
-)
+_index("task_event_evidence_by_task", task_event_evidence, "tenant_id", "task_id", "received_at")
 
-task_event_dedup = Table(
+task_event_dedup = _table(
     "task_event_dedup",
-    metadata,
     Column("tenant_id", Id, nullable=False),
     Column("event_id", Id, nullable=False),
     Column("payload_hash", Hash, nullable=False),
@@ -183,9 +175,8 @@ task_event_dedup = Table(
     PrimaryKeyConstraint("tenant_id", "event_id"),
 )
 
-command_result = Table(
+command_result = _table(
     "command_result",
-    metadata,
     Column("tenant_id", Id, nullable=False),
     Column("credential_id", Id, nullable=False),
     Column("idempotency_key", Key, nullable=False),
@@ -195,11 +186,10 @@ command_result = Table(
     Column("created_at", Millis, nullable=False),
     PrimaryKeyConstraint("tenant_id", "credential_id", "idempotency_key"),
 )
-Index("command_result_by_task", command_result.c.tenant_id, command_result.c.task_id)
+_index("command_result_by_task", command_result, "tenant_id", "task_id")
 
-stream = Table(
+stream = _table(
     "stream",
-    metadata,
     Column("tenant_id", Id, nullable=False),
     Column("top", Count, nullable=False),
     Column("floor", Count, nullable=False),
@@ -208,9 +198,8 @@ stream = Table(
     sqlite_with_rowid=False,
 )
 
-stream_log = Table(
+stream_log = _table(
     "stream_log",
-    metadata,
     Column("tenant_id", Id, nullable=False),
     Column("position", Count, nullable=False),
     Column("kind", Word, nullable=False),
@@ -224,12 +213,12 @@ stream_log = Table(
     PrimaryKeyConstraint("tenant_id", "position"),
     sqlite_with_rowid=False,
 )
-Index("stream_log_by_user", stream_log.c.tenant_id, stream_log.c.audience_user, stream_log.c.position)
-Index("stream_log_by_project", stream_log.c.tenant_id, stream_log.c.audience_project, stream_log.c.position)
+_index("stream_log_by_user", stream_log, "tenant_id", "audience_user", "position")
+_index("stream_log_by_project", stream_log, "tenant_id", "audience_project", "position")
 
-task_outbox = Table(
+_ONCE = ("tenant_id", "target", "aggregate_id", "aggregate_version", "channel", "projection")
+task_outbox = _table(
     "task_outbox",
-    metadata,
     Column("tenant_id", Id, nullable=False),
     Column("outbox_id", Id, nullable=False),
     Column("target", Id, nullable=False),
@@ -248,15 +237,12 @@ task_outbox = Table(
     Column("created_at", Millis, nullable=False),
     Column("published_at", Millis),
     PrimaryKeyConstraint("tenant_id", "outbox_id"),
-    UniqueConstraint(
-        "tenant_id", "target", "aggregate_id", "aggregate_version", "channel", "projection", name="task_outbox_once"
-    ),
+    UniqueConstraint(*_ONCE, name="task_outbox_once"),
 )
-Index("task_outbox_due", task_outbox.c.status, task_outbox.c.available_at)
+_index("task_outbox_due", task_outbox, "status", "available_at")
 
-service_credential = Table(
+service_credential = _table(
     "service_credential",
-    metadata,
     Column("credential_id", Id, nullable=False),
     Column("secret_hash", Hash, nullable=False),
     Column("producer_id", Id, nullable=False),
@@ -268,9 +254,8 @@ service_credential = Table(
     PrimaryKeyConstraint("credential_id"),
 )
 
-user_session = Table(
+user_session = _table(
     "user_session",
-    metadata,
     Column("session_id", Id, nullable=False),
     Column("secret_hash", Hash, nullable=False),
     Column("tenant_id", Id, nullable=False),
@@ -282,22 +267,20 @@ user_session = Table(
     Column("revoked_at", Millis),
     PrimaryKeyConstraint("session_id"),
 )
-Index("user_session_by_user", user_session.c.tenant_id, user_session.c.user_id)
+_index("user_session_by_user", user_session, "tenant_id", "user_id")
 
-used_once = Table(
+used_once = _table(
     "used_once",
-    metadata,
     Column("kind", Word, nullable=False),
     Column("secret_hash", Hash, nullable=False),
     Column("body", Json, nullable=False),
     Column("expires_at", Millis, nullable=False),
     PrimaryKeyConstraint("kind", "secret_hash"),
 )
-Index("used_once_expired", used_once.c.expires_at)
+_index("used_once_expired", used_once, "expires_at")
 
-audit_log = Table(
+audit_log = _table(
     "audit_log",
-    metadata,
     Column("audit_id", RowId, primary_key=True, autoincrement=True),
     Column("tenant_id", Id, nullable=False),
     Column("actor", Key, nullable=False),
@@ -306,11 +289,10 @@ audit_log = Table(
     Column("detail", Json, nullable=False),
     Column("at", Millis, nullable=False),
 )
-Index("audit_log_by_time", audit_log.c.tenant_id, audit_log.c.at)
+_index("audit_log_by_time", audit_log, "tenant_id", "at")
 
-database_epoch = Table(
+database_epoch = _table(
     "database_epoch",
-    metadata,
     Column("only", Small, primary_key=True, autoincrement=False),
     Column("epoch", Word, nullable=False),
     Column("identity", Key, nullable=False),

@@ -33,6 +33,8 @@ def connect(path: Path, wait: float, *, writes: bool) -> sqlite3.Connection:
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA cache_size=-32768")
     connection.execute("PRAGMA temp_store=MEMORY")
+    # After a burst that no checkpoint could follow, the log's file gives its room back.
+    connection.execute("PRAGMA journal_size_limit=67108864")
     # A writer waits in `begin`; once it has the lock it waits for nobody.
     connection.execute("PRAGMA busy_timeout=0" if writes else "PRAGMA query_only=ON")
     return connection

@@ -1,9 +1,9 @@
 """The statements of the hot path, written for SQLite.
 
-Every statement takes many rows at once, in fixed sizes so that few texts are prepared. Between two steps of a
-statement the driver gives up the interpreter's lock, and beside a busy event loop getting it back takes up to
-`sys.getswitchinterval()`; so what counts is the number of steps, and a statement of 64 rows is one step where
-`executemany` would be 64.
+Every statement takes many rows at once, in fixed sizes so that few texts are prepared: 64 events cost 191 us of CPU
+each (every field set, three steps a task) where `executemany` took 216, and a busy event loop beside it made no
+difference between the two. Fetching all rows as one JSON array, so that the driver gives up the interpreter's lock once
+and not once a row, gained nothing either; nor did a shorter switch interval.
 
 `(a, b) IN (VALUES …)` scans the whole table on SQLite 3.40. A `WITH` list joined by CROSS JOIN, which keeps the order
 of its tables, searches it once per key.

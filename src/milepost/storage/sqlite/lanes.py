@@ -9,6 +9,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from milepost.ports.storage import Unavailable
+from milepost.telemetry.logs import get_logger
+
+_log = get_logger(__name__)
 
 T = TypeVar("T")
 Run = Callable[[sqlite3.Connection], Any]
@@ -65,9 +68,17 @@ class Lane:
     def _next(self) -> _Job | None:
         while True:
             try:
-                return self._jobs.get(timeout=self._idle())
+                return self._jobs.get(timeout=self._seconds())
             except queue.Empty:
                 continue
+
+    def _seconds(self) -> float | None:
+        try:
+            return self._idle()
+        except Exception:
+            # Whoever waits for this thread would wait for ever if it ended.
+            _log.exception("what the thread does between two jobs failed")
+            return None
 
 
 def _tell(future: "asyncio.Future[Any]", answer: object, error: BaseException | None) -> None:

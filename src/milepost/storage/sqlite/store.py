@@ -22,6 +22,9 @@ from milepost.storage.sqlite.session import SqliteSession
 from milepost.storage.sqlite.stepping import finish
 from milepost.storage.sqlite.transaction import SqliteTransaction
 from milepost.storage.stream_log import SqlStreamLog
+from milepost.telemetry.logs import get_logger
+
+_log = get_logger(__name__)
 
 T = TypeVar("T")
 
@@ -145,9 +148,11 @@ class SqliteStorage:
 
     def _record(self) -> None:
         self._record_at = None
-        # A witness that is late says less than it could, and is never wrong; the next commit tries again.
-        with suppress(Unavailable, Fault, OSError):
+        try:
             self._commit(self._writer_connection, lambda: life.record(self._writer_connection, self._witness))
+        except (Unavailable, Fault, OSError) as error:
+            # A witness that is late says less than it could, and is never wrong; the next commit tries again.
+            _log.warning("%s could not be rewritten: %s", self._witness.name, error)
 
     def _close(self) -> None:
         self._readers.close()

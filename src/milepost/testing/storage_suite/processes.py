@@ -12,7 +12,7 @@ from milepost.testing.storage_suite.fixture import OnSite
 from milepost.testing.storage_suite.site import TENANT, Site, Store, locked, write
 
 WRITERS = 8
-TIMES = 200
+TIMES = 100
 
 
 class ProcessSuite(OnSite):
