@@ -77,7 +77,7 @@ async def test_without_a_valid_secret_every_route_asks_for_one(service: Stand) -
             "Bearer é",
             f"Bearer {worker[:-1]}x",
         ):
-            headers = {} if header is None else {"authorization": header.encode("latin-1")}
+            headers = [] if header is None else [(b"authorization", header.encode("latin-1"))]
             body = BODIES.get(f"{endpoint.method} {endpoint.path}", {})
             answer = await service.http.request(endpoint.method, fitting(endpoint.path), headers=headers, json=body)
             assert (answer.status_code, answer.json()["code"]) == (401, "UNAUTHENTICATED"), (endpoint.path, header)
@@ -180,7 +180,7 @@ async def test_a_token_that_is_over_is_told_apart_from_one_that_is_not_ours(serv
         genuine + "x",
         "x" * 10_000,
     ):
-        headers = {"authorization": f"Bearer {token}".encode("latin-1")}
+        headers = [(b"authorization", f"Bearer {token}".encode("latin-1"))]
         answer = await service.http.post(EVENTS, json=event, headers=headers)
         assert (answer.status_code, answer.json()["code"]) == (401, "TOKEN_INVALID"), token[:80]
     assert mark
