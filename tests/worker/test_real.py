@@ -1,5 +1,7 @@
 """Reporters and coordinators against the real program."""
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -257,6 +259,42 @@ def test_reporting_goes_on_over_the_servers_death_and_never_stops_the_work(tmp_p
         assert {step.lifecycle_status for step in state.steps} == {"SUCCEEDED"}
         assert reporter.dead == ()
         coordinator.close()
+
+
+SCRIPT = """
+import os, sys
+from milepost.worker import Context, Reporter
+reporter = Reporter(sys.argv[1], credential=sys.argv[2], flush_timeout=0)
+first, second = (Context.from_json(text) for text in sys.argv[3:])
+with reporter.step(first):
+    pass
+if os.fork() == 0:
+    with reporter.step(second):
+        pass
+    sys.exit()
+os.wait()
+"""
+
+
+def test_nothing_is_lost_when_a_script_ends_without_closing_or_forks(parts: Parts, coordinator: Coordinator):
+    task = create(coordinator, steps=[("a", "X.A", "document-parser"), ("b", "X.B", "document-parser")])
+    contexts = [task.contexts[step].to_json() for step in ("a", "b")]
+    command = [sys.executable, "-W", "ignore", "-c", SCRIPT, parts.url, parts.worker_secret, *contexts]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [step.lifecycle_status for step in task.state().steps] == ["SUCCEEDED", "SUCCEEDED"]
+
+
+def test_closing_while_nobody_answers_ends_in_time_and_says_what_was_lost(caplog: pytest.LogCaptureFixture):
+    reporter = Reporter("http://127.0.0.1:9", credential="x", flush_timeout=0)
+    at = Context.from_json(
+        '{"tenantId":"t1","taskId":"k","taskType":"D","taskAttempt":1,"stepId":"s","operationCode":"X","stepAttempt":1,'
+        '"producerId":"p","executionToken":"t"}'
+    )
+    with reporter.step(at):
+        pass
+    assert not reporter.close(timeout=0.1)
+    assert "2 reports were not delivered" in caplog.text
 
 
 def test_a_coordinator_gives_up_when_its_patience_ends():

@@ -22,6 +22,7 @@ class Context(Struct, frozen=True, kw_only=True, rename="camel"):
     producer_id: str
     execution_token: str
     source_epoch: int = 1
+    heartbeat_interval_ms: int = 10_000
 
     def to_json(self) -> str:
         """The context as one line of JSON."""

@@ -1,9 +1,12 @@
 """The reporter for ordinary code: one sender thread carries what the work hands in."""
 
+import atexit
 import logging
+import os
 import random
 import secrets
 import threading
+import weakref
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -49,15 +52,17 @@ class Reporter:
         clock: Clock | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        delivery = Delivery(credential, limits or Limits(), chance=random.random, new_id=new_id)
-        delivery.on_dead = on_dead
-        self._desk = Desk(delivery, clock or SystemClock())
-        self._transport = SyncTransport(url, transport)
         self._flush_timeout = flush_timeout
         self._errors = errors or {}
-        self._changed = threading.Condition()
-        self._stopping = False
-        self._thread: threading.Thread | None = None
+
+        def begin() -> tuple[Desk, SyncTransport]:
+            delivery = Delivery(credential, limits or Limits(), chance=random.random, new_id=new_id)
+            delivery.on_dead = on_dead
+            return Desk(delivery, clock or SystemClock()), SyncTransport(url, transport)
+
+        self._begin = begin
+        self._reset()
+        atexit.register(_close_at_exit, weakref.ref(self))
 
     @contextmanager
     def step(self, context: Context) -> Generator["Step"]:
@@ -100,6 +105,11 @@ class Reporter:
             log.warning("%d reports were not delivered", self._desk.delivery.waiting)
         return delivered
 
+    def close_at_exit(self) -> None:
+        """Closes a reporter that nobody closed; only in the process that used it."""
+        if self._thread is not None and not self._stopping and self._pid == os.getpid():
+            self.close(timeout=2.0)
+
     def __enter__(self) -> "Reporter":
         return self
 
@@ -114,6 +124,10 @@ class Reporter:
 
     def open(self, context: Context) -> tuple[Stream, Execution]:
         """Begins an execution."""
+        if self._pid != os.getpid():
+            # A fork took the memory along, but neither the sender nor the right to its connections; what waited there
+            # is the parent's to send.
+            self._reset()
         with self._changed:
             self._start()
             now = self._desk.now()
@@ -131,6 +145,13 @@ class Reporter:
             delivered.wait(self._flush_timeout)
 
     # The sender
+
+    def _reset(self) -> None:
+        self._pid = os.getpid()
+        self._desk, self._transport = self._begin()
+        self._changed = threading.Condition()
+        self._stopping = False
+        self._thread: threading.Thread | None = None
 
     def _start(self) -> None:
         if self._thread is None:
@@ -161,6 +182,12 @@ class Reporter:
                 pause = IDLE if action.until is None else max(0.0, action.until - now)
                 self._changed.wait(min(pause, IDLE))
             return None
+
+
+def _close_at_exit(held: "weakref.ref[Reporter]") -> None:
+    reporter = held()
+    if reporter is not None:
+        reporter.close_at_exit()
 
 
 class Step:

@@ -60,6 +60,7 @@ class Stream:
 
     def due(self, heartbeat_every: float) -> float | None:
         """When this stream next has something to send (monotonic seconds), or None."""
+        heartbeat_every = min(heartbeat_every, self.context.heartbeat_interval_ms / 1000)
         times: list[float] = []
         if len(self.outbox):
             times.append(0.0)

@@ -6,6 +6,8 @@ from milepost.ports.http import Outcome, Reply, Request, Unreachable
 
 TIMEOUT = httpx.Timeout(10.0, connect=3.0)
 REPLY_LIMIT = 8 << 20
+# httpx says RuntimeError when its client was closed under a request.
+FAILURES = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, RuntimeError)
 
 
 class SyncTransport:
@@ -26,7 +28,7 @@ class SyncTransport:
                     if len(body) > REPLY_LIMIT:
                         return Unreachable("the reply is too large")
                 return Reply(reply.status_code, bytes(body), dict(reply.headers))
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        except FAILURES as error:
             return Unreachable(_reason(error))
 
     def close(self) -> None:
@@ -52,7 +54,7 @@ class AsyncTransport:
                     if len(body) > REPLY_LIMIT:
                         return Unreachable("the reply is too large")
                 return Reply(reply.status_code, bytes(body), dict(reply.headers))
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        except FAILURES as error:
             return Unreachable(_reason(error))
 
     async def aclose(self) -> None:

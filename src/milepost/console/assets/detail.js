@@ -73,7 +73,7 @@ export class Detail {
   showHealth(task) {
     const words = {
       STALE: "The executor has not been heard of for a while. Whether the work goes on is not known; nothing has failed.",
-      DEGRADED: "A step that may fail has failed. The task goes on with a warning.",
+      DEGRADED: "A step that may fail has failed. That alone does not fail the task.",
     };
     hide(this.health, !(task.health in words));
     write(this.health, words[task.health] ?? "");
@@ -205,8 +205,9 @@ function showStep(row, step, { opened, scale, seen, earlier }) {
   hide(row.attempt, step.attempt === 1);
   write(row.attempt, `attempt ${step.attempt}`);
   write(row.state, lifecycle(step) + (step.stage && !ended(step) ? `: ${step.stage}` : ""));
-  const done = ended(step) && step.lifecycleStatus === "SUCCEEDED" ? 1 : share(step.progress);
-  setBar(row.bar, done === null || step.lifecycleStatus === "PENDING" ? null : 100 * done, `Progress of ${step.id}`);
+  // Where work is under way, or stopped short; what succeeded is whole, and needs no bar to say so.
+  const done = step.lifecycleStatus === "PENDING" || step.lifecycleStatus === "SUCCEEDED" ? null : share(step.progress);
+  setBar(row.bar, done === null ? null : 100 * done, `Progress of ${step.id}`);
   write(row.amount, amount(step.progress));
   hide(row.message, !step.message);
   write(row.message, step.message ?? "");

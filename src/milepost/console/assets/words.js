@@ -40,7 +40,7 @@ export function lifecycle(view) {
   const word = LIFECYCLES[view.lifecycleStatus] ?? view.lifecycleStatus;
   const own = view.businessStatus !== view.lifecycleStatus ? ` · ${humane(view.businessStatus)}` : "";
   if (view.health === "STALE" && !ended(view)) return `${word}, state to be confirmed${own}`;
-  return word + own;
+  return word + own + (view.health === "DEGRADED" ? ", with a warning" : "");
 }
 
 export function icon(view) {
