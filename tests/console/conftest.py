@@ -3,10 +3,12 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from milepost.worker import Coordinator, Limits, Reporter, Task
 from tests.parts.program import Program, program
+
+expect.set_options(timeout=20_000)  # machines that run all tests at once are slow
 
 
 class Services:
