@@ -1,10 +1,10 @@
 """Progress that does not lie: it never goes back within one attempt and stage, and reaches 100 only with success."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from milepost.domain.rules import ProgressRules
+from milepost.domain.rules import ProgressMode, ProgressRules
 from milepost.domain.state import Step, Task
 from milepost.domain.values import Progress
 
@@ -66,24 +66,28 @@ def is_done(step: Step, task_attempt: int) -> bool:
     return step.ended and step.on_failure == "CONTINUE_WITH_WARNING"
 
 
-def percent(steps: Iterable[Step], task_attempt: int, *, weighted: bool) -> int | None:
-    """The whole percentage of a task, rounded down, at most 99; None while no step is known."""
-    total = done = 0.0
-    for step in steps:
-        weight = float(step.weight) if weighted else 1.0
-        total += weight
-        if is_done(step, task_attempt):
-            done += weight
-        elif step.progress is not None and weighted:
-            done += weight * step.progress.fraction
-    return min(99, int(100.0 * done / total + 1e-9)) if total else None
-
-
-def recounted(task: Task, steps: Iterable[Step], *, mode: str, may_fall: bool = False) -> Task:
+def recounted(task: Task, steps: Collection[Step], *, mode: ProgressMode, may_fall: bool = False) -> Task:
     """The task with its percentage and step counts computed anew; the percentage falls only where it may."""
-    rows = tuple(steps)
-    share = None if mode == "STAGES" else percent(rows, task.attempt, weighted=mode == "WEIGHTED")
+    done, share = _counted(steps, task.attempt)
+    percent = _percent(mode, done / len(steps) if mode == "STEPS" else share) if steps else None
     if not may_fall and task.percent is not None:
-        share = task.percent if share is None else max(share, task.percent)
-    done = sum(is_done(step, task.attempt) for step in rows)
-    return replace(task, percent=share, steps_done=done, steps_total=len(rows))
+        percent = task.percent if percent is None else max(percent, task.percent)
+    return replace(task, percent=percent, steps_done=done, steps_total=len(steps))
+
+
+def _counted(steps: Collection[Step], task_attempt: int) -> tuple[int, float]:
+    """How many steps are done, and the weighted share of all, 0 to 1, to which a running step adds its own."""
+    done, share, total = 0, 0.0, 0.0
+    for step in steps:
+        total += step.weight
+        if is_done(step, task_attempt):
+            done += 1
+            share += step.weight
+        elif step.progress is not None:
+            share += step.weight * step.progress.fraction
+    return done, share / total if total else 0.0
+
+
+def _percent(mode: ProgressMode, share: float) -> int | None:
+    """A whole percentage, rounded down, at most 99; none for a task of stages."""
+    return None if mode == "STAGES" else min(99, int(100.0 * share + 1e-9))
