@@ -83,9 +83,7 @@ class Ledger:
         key = TaskKey(step.tenant_id, step.task_id)
         row = StepKey(*key, step.step_id, step.attempt)
         held = self._steps[key].get(step.step_id)
-        is_new = row in self._new_steps or (
-            (held is None or held.attempt < step.attempt) and row not in self._old_steps
-        )
+        is_new = row in self._new_steps or held is None or held.attempt < step.attempt
         (self._new_steps if is_new else self._old_steps)[row] = step
         if step.current:
             self._steps[key][step.step_id] = step

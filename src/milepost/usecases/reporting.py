@@ -56,7 +56,9 @@ class Report:
         place = SeqKey.of(fact)
         owner = ledger.owner(place) if place is not None else None
         decision = decide(state, fact, self._rulebook.of(state.task.task_type), ledger.now, owner)
-        return _recorded(ledger, self.key, fact, decision)
+        if isinstance(decision, Refused):
+            return _refused(ledger, state, fact, decision)
+        return _answered(ledger, state, fact, decision)
 
 
 def _behind(state: TaskState, fact: Fact) -> bool:
@@ -76,35 +78,34 @@ def _again(before: Remembered, fact: Fact, state: TaskState) -> ReportAnswer | R
     return replace(_answer(before.answer), duplicate=True, directives=directives(state, fact))
 
 
-def _recorded(ledger: Ledger, key: TaskKey, fact: Fact, decision: Decision) -> ReportAnswer | Rejection:
-    if isinstance(decision, Refused):
-        state = ledger.state(key)
-        if decision.evidence is not None and state is not None:
-            ledger.note(evidence_of(fact, state, decision.evidence))
-        return rejection(decision, state)
+def _refused(ledger: Ledger, state: TaskState, fact: Fact, refused: Refused) -> Rejection:
+    if refused.evidence is not None:
+        ledger.note(evidence_of(fact, state, refused.evidence))
+    return rejection(refused, state)
+
+
+def _answered(ledger: Ledger, state: TaskState, fact: Fact, decision: Decision) -> ReportAnswer:
+    """Records what the decision does, and the answer under the event's id; what the worker should do is told anew."""
     if isinstance(decision, Accepted):
         ledger.apply(decision)
     elif isinstance(decision, Merged):
         ledger.put(decision.step)
-    answer = _told(ledger, key, fact, decision)
-    stored = _encode(answer)
-    ledger.remember(Remembered(fact.tenant_id, fact.event_id, fact.payload_hash, stored, ledger.now))
-    state = ledger.state(key)
-    return replace(answer, directives=directives(state, fact)) if state else answer
-
-
-def _told(ledger: Ledger, key: TaskKey, fact: Fact, decision: Decision) -> ReportAnswer:
-    state = ledger.state(key)
-    assert state is not None  # noqa: S101 (a decision was just made on it)
-    reason = decision.reason if isinstance(decision, Stale) else None
-    if isinstance(decision, Stale):
+    elif isinstance(decision, Stale):
         ledger.note(evidence_of(fact, state, decision.reason))
     elif isinstance(decision, Repeated):
         ledger.note(evidence_of(fact, state, "TERMINAL_REPEATED"))
+    after = ledger.state(TaskKey(fact.tenant_id, fact.task_id)) or state
+    answer = _told(after, fact, decision, ledger.now)
+    ledger.remember(Remembered(fact.tenant_id, fact.event_id, fact.payload_hash, _encode(answer), ledger.now))
+    return replace(answer, directives=directives(after, fact))
+
+
+def _told(state: TaskState, fact: Fact, decision: Decision, now: int) -> ReportAnswer:
     task = state.task
     step = state.steps.get(fact.step_id) if fact.step_id else None
+    accepted = isinstance(decision, Accepted | Merged)
     return ReportAnswer(
-        accepted=isinstance(decision, Accepted | Merged),
+        accepted=accepted,
         duplicate=isinstance(decision, Repeated),
         stale=isinstance(decision, Stale),
         task_id=task.task_id,
@@ -114,7 +115,7 @@ def _told(ledger: Ledger, key: TaskKey, fact: Fact, decision: Decision) -> Repor
         lifecycle_status=task.lifecycle,
         business_status=task.business_status,
         step=StepStatus(step.lifecycle, step.business_status) if step else None,
-        committed_at=instant(ledger.now if isinstance(decision, Accepted | Merged) else task.updated_at),
+        committed_at=instant(now if accepted else task.updated_at),
         merged=isinstance(decision, Merged),
-        reason=reason,
+        reason=decision.reason if isinstance(decision, Stale) else None,
     )
