@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from milepost.domain.outcomes import Accepted, Merged
+from milepost.domain.outcomes import Accepted, Merged, Stale
 from milepost.domain.progress import advanced
 from milepost.domain.values import Data, Progress
 from tests.domain.story import RULES, Story, accepted, plan
@@ -112,6 +112,12 @@ def test_merged_progress_moves_the_rows_life_and_nothing_people_see() -> None:
     assert (step.pending.progress, step.pending.message) == (at(30), "page 30")
 
 
+def test_the_sequence_of_merged_progress_is_used_up() -> None:
+    story = running()
+    story.say("STEP_PROGRESS", progress=at(30), source_seq=3)
+    assert story.say("STEP_PROGRESS", progress=at(31), source_seq=3) == Stale("OLD_SEQUENCE")
+
+
 def test_what_was_merged_is_taken_in_by_the_next_version() -> None:
     story = running()
     story.say("STEP_PROGRESS", progress=at(30), message="page 30", data=Data("d", 1))
@@ -128,6 +134,10 @@ def test_what_was_merged_is_gone_in_a_new_stage_and_in_a_new_attempt() -> None:
     story.say("STEP_PROGRESS", progress=at(2))
     story.open_step(2, abandon=True)
     assert (story.steps["a"].progress, story.steps["a"].pending, story.old[0].pending) == (None, None, None)
+    story.say("STEP_PROGRESS", progress=at(1))
+    story.say("STEP_PROGRESS", progress=at(2))
+    story.open_task(2, abandon=True)
+    assert (story.steps["a"].pending, story.old[1].pending) == (None, None)
 
 
 def test_the_end_of_a_task_shows_what_was_merged() -> None:
