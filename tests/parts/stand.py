@@ -109,13 +109,14 @@ async def stand(
     clock: SetClock | None = None,
     options: Options | None = None,
     metrics: Callable[[], bytes] | None = None,
+    lock_timeout: float = 2.0,
 ) -> AsyncIterator[Stand]:
     """A service over `<folder>/milepost.db`, with tenant `t1`."""
     time = clock or SetClock()
     path = folder / "milepost.db"
     if not path.exists():
         path.write_bytes(_migrated())
-    storage = open_sqlite(path, time)
+    storage = open_sqlite(path, time, lock_timeout=lock_timeout)
     heard = Heard()
     ended: list[str] = []
     rulebook = Rulebook()

@@ -1,5 +1,6 @@
 """Health, metrics, the contract of the interface, and the console's files."""
 
+import re
 from importlib.resources import files
 from typing import Final
 
@@ -18,6 +19,7 @@ PAGE_HEADERS: Final = {
     "referrer-policy": "no-referrer",
     "cache-control": "no-cache",
 }
+_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 _TYPES: Final = {
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -89,7 +91,7 @@ async def asset(request: Request, _services: Services) -> Response:
 
 def _asset(name: str) -> Response:
     kind = _TYPES.get(name.rpartition(".")[2])
-    folder = files("milepost.console") / "assets"
-    if kind is None or "/" in name or "\\" in name or not (folder / name).is_file():
+    file = files("milepost.console") / "assets" / name
+    if kind is None or not _NAME.fullmatch(name) or not file.is_file():
         raise Rejection("NOT_FOUND", "Nothing has this name.")
-    return Response((folder / name).read_bytes(), headers=PAGE_HEADERS, media_type=kind)
+    return Response(file.read_bytes(), headers=PAGE_HEADERS, media_type=kind)
