@@ -28,6 +28,12 @@ def test_a_decision_has_its_parts_and_fits_on_a_screen(page: Path):
     assert len(text.splitlines()) <= 60
 
 
+@pytest.mark.parametrize("page", DECISIONS, ids=name)
+def test_the_tests_that_guard_a_decision_exist(page: Path):
+    named = re.findall(r"`(tests/[\w/]+\.py)`", page.read_text(encoding="utf-8"))
+    assert [test for test in named if not (ROOT / test).exists()] == []
+
+
 def test_the_index_names_every_decision_by_its_title():
     index = (ROOT / "docs/adr/README.md").read_text(encoding="utf-8")
     titles = [page.read_text(encoding="utf-8").splitlines()[0].split(". ", 1)[1] for page in DECISIONS]

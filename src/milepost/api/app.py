@@ -71,6 +71,8 @@ class _Entrance:
             _log.exception("request failed", extra={"method": scope["method"], "path": scope["path"]})
             if not answer.status:
                 await problem_response(_BROKEN)(scope, receive, answer)
+        if answer.streams:
+            return  # how long somebody looked on is no latency
         route = scope["path"] if hot else str(getattr(scope.get("route"), "path", "unmatched"))
         self._services.observe(route, scope["method"], answer.status, time.perf_counter() - started)
 
@@ -92,18 +94,20 @@ class _StreamsFirst:
 
 
 class _Answer:
-    """A `send` that adds the epoch to the head of an answer and keeps its status."""
+    """A `send` that adds the epoch to the head of an answer and keeps its status and whether it is a stream."""
 
-    __slots__ = ("_epoch", "_send", "status")
+    __slots__ = ("_epoch", "_send", "status", "streams")
 
     def __init__(self, send: Send, epoch: bytes) -> None:
         self._send = send
         self._epoch = epoch
         self.status = 0
+        self.streams = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = int(message["status"])
+            self.streams = any(value.startswith(b"text/event-stream") for _, value in message.get("headers", ()))
             message["headers"] = [*message.get("headers", ()), (EPOCH_HEADER, self._epoch)]
         await self._send(message)
 
