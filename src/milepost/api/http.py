@@ -32,32 +32,25 @@ def problem_response(rejection: Rejection, headers: Mapping[str, str] | None = N
 
 
 async def read_body(receive: Receive, declared: bytes | str | None, limit: int = BODY) -> bytes:
-    """The whole body. Raises `Rejection` TOO_LARGE as soon as it is known to pass `limit` bytes."""
+    """The whole body. Raises `Rejection` TOO_LARGE as soon as it is known to pass `limit` bytes, else JSON_INVALID."""
     if declared is not None and not _within(declared, limit):
         raise _too_large(limit)
-    message = await receive()
-    body: bytes = message.get("body", b"")
-    if not message.get("more_body"):
-        return _bounded(body, limit)
-    parts = [body]
-    size = len(body)
-    while message.get("more_body"):
+    parts: list[bytes] = []
+    size = 0
+    while True:
         message = await receive()
+        if message["type"] == "http.disconnect":  # what has come so far may be valid by chance
+            raise Rejection("JSON_INVALID", "The body ended before it was complete.")
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > limit:
             raise _too_large(limit)
-    return b"".join(parts)
+        if not message.get("more_body"):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _within(declared: bytes | str, limit: int) -> bool:
     return declared.isascii() and declared.isdigit() and len(declared) <= 19 and int(declared) <= limit
-
-
-def _bounded(body: bytes, limit: int) -> bytes:
-    if len(body) > limit:
-        raise _too_large(limit)
-    return body
 
 
 def _too_large(limit: int) -> Rejection:
