@@ -41,9 +41,17 @@ def open_task_attempt(state: TaskState, opening: Opening, rules: TaskRules, now:
     old = [step for step in state.steps.values() if _reopens(step, opening)]
     new = [_next(step, opening.number, rules, now) for step in old]
     steps = {**state.steps, **{step.step_id: step for step in new}}
-    fresh = replace(
+    fresh = _afresh(replace(task, health=health_of(steps, opening.number)), opening.number, rules, now)
+    opened = progress_rules.recounted(fresh, steps.values(), mode=rules.mode, may_fall=True)
+    said = _said(opening, task, ended=task.ended)
+    event = service_event(opening.event_id, "TASK_ATTEMPT_OPENED", opened, None, now, public=said)
+    return Accepted(opened, (*(replace(step, current=False, pending=None) for step in old), *new), event)
+
+
+def _afresh(task: Task, number: int, rules: TaskRules, now: int) -> Task:
+    return replace(
         task,
-        attempt=opening.number,
+        attempt=number,
         version=task.version + 1,
         lifecycle="PENDING",
         business_status=rules.default_status["PENDING"],
@@ -58,13 +66,8 @@ def open_task_attempt(state: TaskState, opening: Opening, rules: TaskRules, now:
         finished_at=None,
         run_duration_ms=None,
         total_duration_ms=None,
-        health=health_of(steps, opening.number),
         updated_at=now,
     )
-    opened = progress_rules.recounted(fresh, steps.values(), mode=rules.mode, may_fall=True)
-    said = _said(opening, task, ended=task.ended)
-    event = service_event(opening.event_id, "TASK_ATTEMPT_OPENED", opened, None, now, public=said)
-    return Accepted(opened, (*(replace(step, current=False, pending=None) for step in old), *new), event)
 
 
 def open_step_attempt(state: TaskState, step_id: str, opening: Opening, rules: TaskRules, now: int) -> Decision:

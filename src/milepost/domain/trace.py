@@ -1,5 +1,7 @@
 """Turns a decided fact into the immutable event and into evidence."""
 
+from msgspec.structs import replace
+
 from milepost.domain.events import SERVICE, Event, Evidence, EvidenceReason, PrivateFacts, PublicFacts
 from milepost.domain.facts import Fact
 from milepost.domain.state import Step, Task, TaskState
@@ -32,35 +34,18 @@ def private_facts(fact: Fact) -> PrivateFacts:
 
 def event_of(fact: Fact, task: Task, step: Step | None, now: int, *, gap: bool = False, derived: bool = False) -> Event:
     """The event of an accepted fact, with the statuses it led to."""
-    return Event(
-        tenant_id=task.tenant_id,
-        task_id=task.task_id,
-        task_version=task.version,
-        event_id=fact.event_id,
-        event_type=fact.event_type,
-        step_id=step.step_id if step else None,
-        operation_code=step.operation_code if step else None,
-        step_version=step.version if step else None,
-        task_attempt=task.attempt,
-        step_attempt=step.attempt if step else None,
-        producer_id=fact.producer_id,
+    return replace(
+        service_event(fact.event_id, fact.event_type, task, step, now, fact.producer_id, public_facts(fact)),
         source_epoch=step.source_epoch if step else None,
         source_seq=fact.source_seq,
         gap=gap,
         derived=derived,
-        lifecycle=task.lifecycle,
-        business_status=task.business_status,
-        health=task.health,
-        step_lifecycle=step.lifecycle if step else None,
-        step_business_status=step.business_status if step else None,
         data_schema=fact.data.schema if fact.data else None,
         error_code=fact.error.code if fact.error else None,
         occurred_at=fact.occurred_at,
         age_ms=fact.age_ms,
         received_at=fact.received_at,
-        committed_at=now,
         duration_ms=fact.duration_ms,
-        public=public_facts(fact),
         private=private_facts(fact),
     )
 
