@@ -3,21 +3,22 @@
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import pytest
 
 from milepost.domain.state import TaskKey, TaskState
 from milepost.ports.storage import Transaction, Unavailable, UnknownTenant, Wanted
-from milepost.ports.stream import Committed
-from milepost.storage.sqlite.store import open_sqlite
+from milepost.storage.sqlite.store import SqliteStorage, open_sqlite
 from milepost.usecases.batching import BATCH, Batch, Batcher
 from milepost.usecases.commit import Work, commit
 from milepost.usecases.ledger import Ledger
 from milepost.wire.problems import Rejection
 from tests.parts.stand import Heard, Stand
 from tests.usecases.works import create, report, table
+
+T = TypeVar("T")
 
 
 class Broken:
@@ -40,6 +41,24 @@ class Counting:
 
     def __call__(self, batch: Batch) -> None:
         self.sizes.append(batch.size)
+
+
+class Tried:
+    """Counts the transactions that were asked for."""
+
+    def __init__(self, storage: SqliteStorage) -> None:
+        self._storage = storage
+        self.times = 0
+
+    async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        self.times += 1
+        return await self._storage.transaction(work)
+
+    async def epoch(self) -> str:
+        return await self._storage.epoch()
+
+    async def renew_epoch(self, seen: str) -> str:
+        return await self._storage.renew_epoch(seen)
 
 
 def batcher(service: Stand, **more: Any) -> Batcher[Work]:
@@ -92,23 +111,18 @@ async def test_a_refused_item_is_an_answer_and_not_a_failure(service: Stand) -> 
 
 async def test_without_a_database_all_fail_at_once_and_the_next_succeed(service: Stand) -> None:
     storage = open_sqlite(service.path, service.clock, lock_timeout=0.01, readers=1)
-    runs: list[int] = []
-
-    async def counted(tx: Transaction, works: Sequence[Work]) -> tuple[list[object], list[Committed]]:
-        runs.append(len(works))
-        return await commit(tx, works)
-
-    writer: Batcher[Work] = Batcher(storage, counted)
+    tried = Tried(storage)
+    writer: Batcher[Work] = Batcher(tried, commit)
     writer.start()
     holder = sqlite3.connect(service.path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     results = await asyncio.gather(*map(writer.submit, tasks(3)), return_exceptions=True)
     assert [type(result) for result in results] == [Unavailable] * 3
-    assert runs == []
+    assert tried.times == 1
     holder.execute("ROLLBACK")
     holder.close()
     assert await asyncio.gather(*map(writer.submit, tasks(3)))
-    assert runs == [3]
+    assert tried.times == 2
     await writer.close()
     await storage.close()
 
