@@ -125,6 +125,7 @@ def test_an_attempt_is_opened_by_its_number(scope: str, number: int, said: dict[
     if code == "opens":
         event = accepted(decision)
         assert event.public.reason == "ABANDONED CANCEL_OVERRIDDEN"
+        assert (story.task.cancel_requested_at, story.task.cancel_requested_by) == (None, None)
         return
     assert story.state == before
     if code is None:

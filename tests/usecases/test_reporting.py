@@ -177,6 +177,8 @@ async def test_directives_say_what_holds_now_even_on_a_repeat(service: Stand) ->
     await one(service, new_source())
     assert await told() == Directives(cancel_requested=True, fenced=True)
     await one(service, open_attempt(2, "a", override_cancel=True))
+    assert await told() == Directives(attempt_superseded=True)
+    await one(service, cancel(event_id="cancel-2"))
     assert await told() == Directives(cancel_requested=True, attempt_superseded=True)
     await one(service, report("TASK_CANCELLED", "end"))
     assert await told() == Directives(attempt_superseded=True)

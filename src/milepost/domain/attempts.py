@@ -71,7 +71,7 @@ def _afresh(task: Task, number: int, rules: TaskRules, now: int) -> Task:
 
 
 def open_step_attempt(state: TaskState, step_id: str, opening: Opening, rules: TaskRules, now: int) -> Decision:
-    """The next attempt of one step, while its task is unfinished."""
+    """The next attempt of one step, while its task is unfinished. A request to cancel that is overridden is over."""
     step = state.steps.get(step_id)
     if step is None:
         return Refused("NOT_FOUND", "The task has no such step.")
@@ -90,6 +90,8 @@ def open_step_attempt(state: TaskState, step_id: str, opening: Opening, rules: T
         business_status=_task_status(state.task, steps, rules),
         health=health_of(steps, state.task.attempt),
         current_step=running_step(steps),
+        cancel_requested_at=None,
+        cancel_requested_by=None,
         updated_at=now,
     )
     task = progress_rules.recounted(moved, steps.values(), mode=rules.mode, may_fall=True)
