@@ -266,6 +266,8 @@ async def test_a_request_to_cancel_marks_the_task_once_and_ends_nothing(service:
     assert (other.status_code, other.json()["code"]) == (409, "IDEMPOTENCY_KEY_CONFLICT")
     found = (await service.get(f"{PLAN}/k1", coordinator)).json()
     assert (found["cancelRequested"], found["cancelRequestedBy"]) == (True, "u1")
+    asked = (await service.get("/api/tasks/k1/events", owner)).json()["items"][-1]
+    assert (asked["eventType"], asked["reason"]) == ("TASK_CANCEL_REQUESTED", "wrong file")
     await end(service, coordinator, "k1", "TASK_CANCELLED")
     late = await service.post("/api/tasks/k1:requestCancel", owner)
     assert late.json() == {"accepted": False, "lifecycleStatus": "CANCELLED", "taskVersion": "3"}

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from milepost.api.endpoints import Endpoint
-from milepost.api.http import problem_response
+from milepost.api.http import AWAY, BROKEN, problem_response
 from milepost.api.reports import Reports
 from milepost.api.routes import EVERY
 from milepost.api.services import Services
@@ -70,7 +70,7 @@ class _Entrance:
         except Exception:
             _log.exception("request failed", extra={"method": scope["method"], "path": scope["path"]})
             if not answer.status:
-                await problem_response(_BROKEN)(scope, receive, answer)
+                await problem_response(BROKEN)(scope, receive, answer)
         if answer.streams:
             return  # how long somebody looked on is no latency
         route = scope["path"] if hot else str(getattr(scope.get("route"), "path", "unmatched"))
@@ -130,13 +130,12 @@ def _problem(_request: Request, error: Exception) -> Response:
     if isinstance(error, Rejection):
         return problem_response(error)
     if isinstance(error, Unavailable):
-        return problem_response(Rejection("UNAVAILABLE", "The database is not available.", retry_after=1))
+        return problem_response(AWAY)
     if isinstance(error, HTTPException):
         return problem_response(_METHOD if error.status_code == 405 else _NOWHERE, error.headers)
-    return problem_response(_BROKEN)
+    return problem_response(BROKEN)
 
 
 _METHOD: Final = Rejection("METHOD_NOT_ALLOWED", "This path does not take this method.")
 _NOWHERE: Final = Rejection("NOT_FOUND", "Nothing is here.")
-_BROKEN: Final = Rejection("INTERNAL", "Something broke here; it has been logged.")
 _PROBLEMS: Final = dict.fromkeys((Rejection, Unavailable, HTTPException, Exception), _problem)

@@ -15,6 +15,9 @@ from milepost.wire.problems import MEDIA_TYPE, Rejection, problem_json, status_o
 BODY: Final = 256 * 1024
 BATCH_BODY: Final = 4 * 1024 * 1024
 
+BROKEN: Final = Rejection("INTERNAL", "Something broke here; it has been logged.")
+AWAY: Final = Rejection("UNAVAILABLE", "The database is not available; send the same request again.", retry_after=1)
+
 _encode: Final = msgspec.json.Encoder().encode
 
 

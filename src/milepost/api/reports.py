@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from starlette.types import Receive, Scope, Send
 
 from milepost.api.callers import require, tenant_of
-from milepost.api.http import BATCH_BODY, BODY, read_body
+from milepost.api.http import AWAY, BATCH_BODY, BODY, BROKEN, read_body
 from milepost.api.services import Services
 from milepost.domain.lifecycle import HEARTBEAT, STEP_LEADS_TO
 from milepost.ports.access import Credential
@@ -27,10 +27,6 @@ from milepost.wire.problems import MEDIA_TYPE, Rejection, problem_json, status_o
 MAX_EVENTS: Final = 500
 _log = logging.getLogger("milepost.api")
 _encode: Final = msgspec.json.Encoder().encode
-_UNAVAILABLE: Final = Rejection(
-    "UNAVAILABLE", "The database is not available; send the same event again.", retry_after=1
-)
-_BROKEN: Final = Rejection("INTERNAL", "Something broke here; it has been logged.")
 _JSON: Final = b"application/json"
 
 
@@ -49,7 +45,7 @@ class Reports:
         except Rejection as rejection:
             outcome = rejection
         except Unavailable:
-            outcome = _UNAVAILABLE
+            outcome = AWAY
         await _reply(send, outcome)
 
     async def batch(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,7 +61,7 @@ class Reports:
             await _reply(send, rejection)
             return
         except Unavailable:
-            await _reply(send, _UNAVAILABLE)
+            await _reply(send, AWAY)
             return
         submitted = [self._item(item, credential, tenant) for item in events]
         results = [await _settled(item) for item in submitted]
@@ -195,10 +191,10 @@ async def _settled(item: Awaitable[object] | Rejection) -> object:
     try:
         return await item
     except Unavailable:
-        return _UNAVAILABLE
+        return AWAY
     except Exception:
         _log.exception("report failed")
-        return _BROKEN
+        return BROKEN
 
 
 def _result(outcome: object) -> bytes:

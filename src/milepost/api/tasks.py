@@ -132,7 +132,7 @@ async def request_cancel(request: Request, services: Services) -> Response:
     credential, key = await _coordinator(request, services)
     body: commands.RequestCancel = await read_json(request, commands.RequestCancel, empty=commands.RequestCancel())
     once = Once.of(key.tenant_id, caller(credential), idempotency_key(request), (key.task_id, body))
-    command = cancelling.RequestCancel(key, caller(credential), once, _event_id("cancel"))
+    command = cancelling.RequestCancel(key, caller(credential), once, _event_id("cancel"), cut(body.reason))
     answer = await services.commit(command)
     assert isinstance(answer, CancelAnswer)  # noqa: S101 (what this command decides)
     return json_response(answer)

@@ -19,7 +19,7 @@ from milepost.wire import commands
 from milepost.wire.ids import checked
 from milepost.wire.numbers import SAFE, milliseconds
 from milepost.wire.problems import Rejection
-from milepost.wire.texts import clean
+from milepost.wire.texts import clean, cut
 
 PAGE: Final = 50
 PAGE_MAX: Final = 200
@@ -113,5 +113,5 @@ async def request_cancel(request: Request, services: Services) -> Response:
     body: commands.RequestCancel = await read_json(request, commands.RequestCancel, empty=commands.RequestCancel())
     key = found.task.key
     once = Once.of(key.tenant_id, person(who), idempotency_key(request), (key.task_id, body))
-    answer = await services.commit(cancelling.RequestCancel(key, person(who), once, f"cancel.{uuid4().hex}"))
-    return json_response(answer)
+    command = cancelling.RequestCancel(key, person(who), once, f"cancel.{uuid4().hex}", cut(body.reason))
+    return json_response(await services.commit(command))

@@ -2,12 +2,15 @@
 
 from msgspec.structs import replace
 
+from milepost.domain.events import PublicFacts
 from milepost.domain.outcomes import Accepted, Unchanged
 from milepost.domain.state import TaskState
 from milepost.domain.trace import service_event
 
 
-def request_cancel(state: TaskState, requested_by: str, event_id: str, now: int) -> Accepted | Unchanged:
+def request_cancel(
+    state: TaskState, requested_by: str, event_id: str, now: int, reason: str | None = None
+) -> Accepted | Unchanged:
     """Marks the request once; a finished task, or one with a standing request, is left as it is."""
     task = state.task
     if task.ended or task.cancel_requested_at is not None:
@@ -15,4 +18,5 @@ def request_cancel(state: TaskState, requested_by: str, event_id: str, now: int)
     asked = replace(
         task, version=task.version + 1, cancel_requested_at=now, cancel_requested_by=requested_by, updated_at=now
     )
-    return Accepted(asked, (), service_event(event_id, "TASK_CANCEL_REQUESTED", asked, None, now, requested_by))
+    said = PublicFacts(reason=reason)
+    return Accepted(asked, (), service_event(event_id, "TASK_CANCEL_REQUESTED", asked, None, now, requested_by, said))

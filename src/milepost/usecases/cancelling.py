@@ -24,6 +24,7 @@ class RequestCancel(Struct, frozen=True):
     caller: Caller
     once: Once
     event_id: str
+    reason: str | None = None
 
     def wanted(self, state: TaskState | None) -> Wanted:
         """The result of an earlier request under the same key."""
@@ -41,7 +42,7 @@ class RequestCancel(Struct, frozen=True):
             return _answer(before.answer)
         if before is not None:
             return before
-        decision = request_cancel(state, self.caller.name, self.event_id, ledger.now)
+        decision = request_cancel(state, self.caller.name, self.event_id, ledger.now, self.reason)
         if isinstance(decision, Accepted):
             ledger.apply(decision)
         task = decision.task

@@ -121,6 +121,7 @@ class TimelineItem(Struct, frozen=True, rename="camel"):
     derived: bool
     message: str | None
     stage: str | None
+    reason: str | None
     progress: StepProgressView | None
 
 
@@ -165,5 +166,6 @@ def timeline_item(event: Event) -> TimelineItem:
         derived=event.derived,
         message=said.message,
         stage=said.stage,
+        reason=said.reason,
         progress=progress_view(said.progress),
     )
