@@ -21,9 +21,9 @@ def values(text: st.SearchStrategy[str] = texts) -> st.SearchStrategy[Any]:
 
 def spelled(value: Any, chance: Random, doubled: tuple[Any, ...] | None = None) -> str:
     """One spelling. `doubled` is the path to an object of which one member is written twice."""
-    gap = chance.choice(["", "", " ", "\n", "\t \r"])
+    gap = _gap(chance)
     if isinstance(value, dict):
-        return "{" + gap + ("," + gap).join(_members(value, chance, gap, doubled)) + gap + "}"
+        return "{" + gap + ("," + gap).join(_members(value, chance, doubled)) + gap + "}"
     if isinstance(value, list):
         items = [spelled(item, chance, _below(doubled, index)) for index, item in enumerate(value)]
         return "[" + gap + (gap + "," + gap).join(items) + gap + "]"
@@ -34,13 +34,18 @@ def spelled(value: Any, chance: Random, doubled: tuple[Any, ...] | None = None) 
     return _number(value, chance)
 
 
-def _members(value: dict[str, Any], chance: Random, gap: str, doubled: tuple[Any, ...] | None) -> list[str]:
+def _gap(chance: Random) -> str:
+    return chance.choice(["", "", " ", "\n", "\t \r"])
+
+
+def _members(value: dict[str, Any], chance: Random, doubled: tuple[Any, ...] | None) -> list[str]:
     names = list(value)
     if doubled == ():
         names.append(chance.choice(names))
     chance.shuffle(names)
     return [
-        _text(name, chance) + gap + ":" + gap + spelled(value[name], chance, _below(doubled, name)) for name in names
+        _text(name, chance) + _gap(chance) + ":" + _gap(chance) + spelled(value[name], chance, _below(doubled, name))
+        for name in names
     ]
 
 
