@@ -58,6 +58,15 @@ SERVICE_ROUTES: Final = (
         codes=_COMMON,
     ),
     Endpoint(
+        "DELETE",
+        _TASK,
+        tasks.delete,
+        "Delete a finished task; again, the same answer.",
+        "service",
+        {200: answers.TaskGone},
+        codes=("TASK_UNKNOWN", "CONTEXT_MISMATCH", "TASK_UNFINISHED"),
+    ),
+    Endpoint(
         "PUT",
         _TASK + "/attempts/{number}",
         tasks.open_task_attempt,

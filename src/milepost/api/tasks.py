@@ -19,6 +19,7 @@ from milepost.ports.storage import ResultKey
 from milepost.usecases import cancelling, creating, opening, sourcing
 from milepost.usecases.contexts import signed
 from milepost.usecases.idempotency import Once
+from milepost.usecases.removing import RemoveTask
 from milepost.wire import commands
 from milepost.wire.answers import CancelAnswer, Context, EvidenceView, ServiceSnapshot, TaskOpened
 from milepost.wire.ids import checked, is_id
@@ -136,6 +137,12 @@ async def request_cancel(request: Request, services: Services) -> Response:
     answer = await services.commit(command)
     assert isinstance(answer, CancelAnswer)  # noqa: S101 (what this command decides)
     return json_response(answer)
+
+
+async def delete(request: Request, services: Services) -> Response:
+    """Deletes a finished task; again, the same answer."""
+    credential, key = await _coordinator(request, services)
+    return json_response(await services.commit(RemoveTask(key, credential.producer_id, _event_id("removed"))))
 
 
 async def read(request: Request, services: Services) -> Response:

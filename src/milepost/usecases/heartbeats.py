@@ -33,6 +33,8 @@ async def beat(tx: Transaction, beats: Sequence[Heartbeat]) -> tuple[list[object
 def _verdict(state: TaskState | None, said: Heartbeat) -> ReportAnswer | Rejection:
     if state is None:
         return Rejection("TASK_UNKNOWN", "No such task here; it may not be created yet.")
+    if state.task.deleted_at is not None:
+        return Rejection("TASK_DELETED", "The task was deleted.")
     verdict = judge(state, said)
     if isinstance(verdict, Refused):
         return rejection(verdict, state)

@@ -123,7 +123,7 @@ class Ledger:
 def _entry(task: Task, event: Event, now: int) -> StreamEntry:
     return StreamEntry(
         tenant_id=task.tenant_id,
-        kind="task",
+        kind="task" if task.deleted_at is None else "task.removed",
         committed_at=now,
         task_id=task.task_id,
         task_version=task.version,

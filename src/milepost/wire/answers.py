@@ -80,6 +80,14 @@ class CancelAnswer(Struct, frozen=True, rename="camel"):
     task_version: Decimal
 
 
+class TaskGone(Struct, frozen=True, rename="camel"):
+    """The answer to a deletion, the first and every later one: the tombstone's version and since when it stands."""
+
+    task_id: str
+    task_version: Decimal
+    deleted_at: Instant
+
+
 class TaskSnapshot(Struct, frozen=True, rename="camel"):
     """The complete state of one task and the cursor from which its stream goes on."""
 

@@ -144,6 +144,10 @@ class AsyncTask:
         """Marks the task as to be cancelled; it ends when `cancelled()` is reported."""
         await self._coordinator.run(self._coordinator.commands.request_cancel(self.id))
 
+    async def delete(self) -> None:
+        """Deletes the finished task for everybody; again, nothing more. Raises `Refused` TASK_UNFINISHED."""
+        await self._coordinator.run(self._coordinator.commands.delete(self.id))
+
     async def _report(self, event_type: str, says: dict[str, Any]) -> None:
         wall = self._coordinator.clock.now()
         await self._coordinator.run(self._coordinator.commands.fact(self.view, event_type, wall, says))

@@ -141,6 +141,10 @@ class Commands:
         reply = yield from self._call("POST", f"{_task(task_id)}/steps/{quote(ours(step_id, 'step_id'))}/token", body)
         return _decoded(reply, Context)
 
+    def delete(self, task_id: str) -> Call[None]:
+        """Deletes a finished task."""
+        yield from self._call("DELETE", _task(task_id))
+
     def request_cancel(self, task_id: str) -> Call[None]:
         """Asks for a task to be cancelled."""
         yield from self._call("POST", f"{_task(task_id)}:requestCancel", {}, key=secrets.token_urlsafe(15))

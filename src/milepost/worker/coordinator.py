@@ -145,6 +145,10 @@ class Task:
         """Marks the task as to be cancelled; it ends when `cancelled()` is reported."""
         self._coordinator.run(self._coordinator.commands.request_cancel(self.id))
 
+    def delete(self) -> None:
+        """Deletes the finished task for everybody; again, nothing more. Raises `Refused` TASK_UNFINISHED."""
+        self._coordinator.run(self._coordinator.commands.delete(self.id))
+
     def _report(self, event_type: str, says: dict[str, Any]) -> None:
         wall = self._coordinator.clock.now()
         self._coordinator.run(self._coordinator.commands.fact(self.view, event_type, wall, says))
