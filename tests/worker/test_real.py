@@ -321,3 +321,14 @@ async def test_the_awaited_names_do_the_same(parts: Parts):
         assert [step.lifecycle_status for step in state.steps] == ["SUCCEEDED", "FAILED"]
         assert state.step("02_parse").message == "halfway"
         assert state.task.lifecycle_status == "SUCCEEDED"
+
+
+def test_a_coordinator_deletes_its_finished_task_and_may_say_so_again(coordinator: Coordinator) -> None:
+    task = create(coordinator)
+    with pytest.raises(Refused, match="TASK_UNFINISHED"):
+        task.delete()
+    task.complete()
+    task.delete()
+    task.delete()
+    with pytest.raises(Refused, match="TASK_DELETED"):
+        task.state()
