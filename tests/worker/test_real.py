@@ -332,3 +332,12 @@ def test_a_coordinator_deletes_its_finished_task_and_may_say_so_again(coordinato
     task.delete()
     with pytest.raises(Refused, match="TASK_DELETED"):
         task.state()
+
+
+def test_a_coordinator_adds_steps_and_their_workers_report(parts: Parts, coordinator: Coordinator) -> None:
+    task = create(coordinator)
+    task.add_steps([("03_render", "DOCUMENT.RENDER", "document-parser")])
+    with Reporter(parts.url, credential=parts.worker_secret) as reporter, reporter.step(task.contexts["03_render"]):
+        pass
+    until(lambda: task.state().step("03_render").lifecycle_status == "SUCCEEDED")
+    assert [step.id for step in task.state().steps] == ["02_parse", "03_render"]

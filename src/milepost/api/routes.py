@@ -58,6 +58,17 @@ SERVICE_ROUTES: Final = (
         codes=_COMMON,
     ),
     Endpoint(
+        "POST",
+        _TASK + "/steps",
+        tasks.add_steps,
+        "Add steps to an unfinished task; its percentage may fall.",
+        "service",
+        {200: answers.TaskOpened, 201: answers.TaskOpened},
+        commands.AddSteps,
+        (*_COMMON, "TASK_FINISHED", "SCHEMA_UNKNOWN", "IDEMPOTENCY_KEY_CONFLICT"),
+        once=True,
+    ),
+    Endpoint(
         "DELETE",
         _TASK,
         tasks.delete,

@@ -1,6 +1,6 @@
 """The routes of services: create tasks, open attempts, fetch tokens, ask to cancel, read back."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from uuid import uuid4
 
 from starlette.requests import Request
@@ -16,7 +16,7 @@ from milepost.domain.state import TaskKey
 from milepost.ports.access import Credential
 from milepost.ports.reading import Snapshot
 from milepost.ports.storage import ResultKey
-from milepost.usecases import cancelling, creating, opening, sourcing
+from milepost.usecases import adding, cancelling, creating, opening, sourcing
 from milepost.usecases.contexts import signed
 from milepost.usecases.idempotency import Once
 from milepost.usecases.removing import RemoveTask
@@ -52,9 +52,8 @@ async def _known_tenant(services: Services, tenant_id: str) -> None:
 
 
 def _draft(body: commands.CreateTask) -> TaskDraft:
-    for place, data in (("/summaryData", body.summary_data), *_step_data(body.steps)):
-        if data is not None:
-            raise Rejection.at(f"{place}/schema", "SCHEMA_UNKNOWN", "No data schema is registered here.")
+    if body.summary_data is not None:
+        raise Rejection.at("/summaryData/schema", "SCHEMA_UNKNOWN", "No data schema is registered here.")
     for name in ("status", "operation"):
         if (getattr(body, f"{name}_definition_version") or 1) != 1:
             raise Rejection.at(f"/{name}DefinitionVersion", "FIELD_INVALID", "The type has no such version.")
@@ -64,17 +63,19 @@ def _draft(body: commands.CreateTask) -> TaskDraft:
         owner_id=body.owner_id,
         task_type=body.task_type,
         title=cut(body.title, TITLE) or "",
-        steps=tuple(
-            StepDraft(plan.step_id, plan.operation_code, plan.producer_id, plan.weight, plan.on_failure)
-            for plan in body.steps
-        ),
+        steps=_plans(body.steps),
         project_id=body.project_id,
         product=body.product,
     )
 
 
-def _step_data(steps: Iterable[commands.StepPlan]) -> Iterable[tuple[str, object]]:
-    return ((f"/steps/{index}/data", plan.data) for index, plan in enumerate(steps))
+def _plans(steps: Sequence[commands.StepPlan]) -> tuple[StepDraft, ...]:
+    for index, plan in enumerate(steps):
+        if plan.data is not None:
+            raise Rejection.at(f"/steps/{index}/data/schema", "SCHEMA_UNKNOWN", "No data schema is registered here.")
+    return tuple(
+        StepDraft(plan.step_id, plan.operation_code, plan.producer_id, plan.weight, plan.on_failure) for plan in steps
+    )
 
 
 def _signed(services: Services, opened: TaskOpened) -> TaskOpened:
@@ -83,6 +84,18 @@ def _signed(services: Services, opened: TaskOpened) -> TaskOpened:
 
 def _sign(services: Services, context: Context) -> Context:
     return signed(context, services.tokens, services.clock.now(), services.options.token_ttl_ms)
+
+
+async def add_steps(request: Request, services: Services) -> Response:
+    """Adds steps to an unfinished task: 201 with their contexts, or 200 with the same facts for the same key."""
+    credential, key = await _coordinator(request, services)
+    body: commands.AddSteps = await read_json(request, commands.AddSteps)
+    who = caller(credential)
+    once = Once.of(key.tenant_id, who, idempotency_key(request), (key.task_id, body))
+    command = adding.AddSteps(key, _plans(body.steps), who, once, _event_id("steps"), services.rulebook)
+    made = await services.commit(command)
+    assert isinstance(made, creating.Created)  # noqa: S101 (what this command decides)
+    return json_response(_signed(services, made.opened), 201 if made.new else 200)
 
 
 async def open_task_attempt(request: Request, services: Services) -> Response:

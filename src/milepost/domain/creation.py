@@ -1,12 +1,14 @@
 """Creates a task with its known steps: the first version and the first event come with it, or nothing does."""
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from milepost.domain import progress as progress_rules
 from milepost.domain.lifecycle import FailurePolicy
 from milepost.domain.outcomes import Accepted, Refused
 from milepost.domain.rules import TaskRules
-from milepost.domain.state import Step, Task
+from milepost.domain.state import Step, Task, TaskKey
 from milepost.domain.trace import service_event
 from milepost.domain.values import Data, Number
 
@@ -38,10 +40,11 @@ class TaskDraft(Struct, frozen=True):
 
 def create(draft: TaskDraft, coordinator_id: str, rules: TaskRules, event_id: str, now: int) -> Accepted | Refused:
     """Version 1 of a new task, its steps in attempt 1, and TASK_CREATED."""
-    doubled = _doubled(draft)
-    if doubled is not None:
-        return Refused("FIELD_INVALID", "Two steps have the same id.", f"/steps/{doubled}/stepId")
-    steps = tuple(_step(draft, index, plan, rules, now) for index, plan in enumerate(draft.steps))
+    index = doubled(draft.steps)
+    if index is not None:
+        return Refused("FIELD_INVALID", "Two steps have the same id.", f"/steps/{index}/stepId")
+    key = TaskKey(draft.tenant_id, draft.task_id)
+    steps = tuple(first_attempt(key, 1, place, plan, rules, now) for place, plan in enumerate(draft.steps))
     task = Task(
         tenant_id=draft.tenant_id,
         task_id=draft.task_id,
@@ -82,22 +85,24 @@ def create(draft: TaskDraft, coordinator_id: str, rules: TaskRules, event_id: st
     return Accepted(counted, steps, service_event(event_id, "TASK_CREATED", counted, None, now))
 
 
-def _doubled(draft: TaskDraft) -> int | None:
-    seen: set[str] = set()
-    for index, plan in enumerate(draft.steps):
+def doubled(plans: Iterable[StepDraft], taken: Iterable[str] = ()) -> int | None:
+    """The place of the first plan whose id is taken already or stands before it; None where all differ."""
+    seen = set(taken)
+    for index, plan in enumerate(plans):
         if plan.step_id in seen:
             return index
         seen.add(plan.step_id)
     return None
 
 
-def _step(draft: TaskDraft, ordinal: int, plan: StepDraft, rules: TaskRules, now: int) -> Step:
+def first_attempt(key: TaskKey, task_attempt: int, ordinal: int, plan: StepDraft, rules: TaskRules, now: int) -> Step:
+    """A planned step as it begins: in its own first attempt, inside this attempt of its task."""
     return Step(
-        tenant_id=draft.tenant_id,
-        task_id=draft.task_id,
+        tenant_id=key.tenant_id,
+        task_id=key.task_id,
         step_id=plan.step_id,
         attempt=1,
-        task_attempt=1,
+        task_attempt=task_attempt,
         current=True,
         ordinal=ordinal,
         weight=plan.weight,

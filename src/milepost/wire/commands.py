@@ -39,6 +39,12 @@ class CreateTask(Struct, frozen=True, rename="camel", forbid_unknown_fields=True
     summary_data: DataBody | None = None
 
 
+class AddSteps(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """More steps for a task that is unfinished."""
+
+    steps: Annotated[tuple[StepPlan, ...], Meta(min_length=1, max_length=500)]
+
+
 class OpenTaskAttempt(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """Opens a task attempt. Without `steps` every step that did not succeed is reopened."""
 

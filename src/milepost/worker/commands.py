@@ -6,7 +6,7 @@ ids and idempotency keys are made once a command and kept through its retries, s
 
 import random
 import secrets
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -140,6 +140,12 @@ class Commands:
             body["stepAttempt"] = attempt
         reply = yield from self._call("POST", f"{_task(task_id)}/steps/{quote(ours(step_id, 'step_id'))}/token", body)
         return _decoded(reply, Context)
+
+    def add_steps(self, task_id: str, steps: Sequence[Plan]) -> Call[Opened]:
+        """Adds steps to an unfinished task."""
+        body = {"steps": [planned(step).body() for step in steps]}
+        reply = yield from self._call("POST", f"{_task(task_id)}/steps", body, key=secrets.token_urlsafe(15))
+        return _decoded(reply, Opened)
 
     def delete(self, task_id: str) -> Call[None]:
         """Deletes a finished task."""

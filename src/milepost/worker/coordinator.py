@@ -133,6 +133,10 @@ class Task:
         self._take(self._coordinator.run(command))
         return self.contexts[step_id]
 
+    def add_steps(self, steps: Sequence[Plan]) -> None:
+        """Adds steps while the task is unfinished; their contexts are in `contexts` afterwards."""
+        self._take(self._coordinator.run(self._coordinator.commands.add_steps(self.id, steps)))
+
     def token(self, step_id: str, *, new_source: bool = False) -> Context:
         """A fresh context for a step; with `new_source` it fences whoever held an older one."""
         held = self.contexts.get(step_id)
