@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from milepost.api import machinery, sessions, tasks, viewers
+from milepost.api import machinery, operators, sessions, tasks, viewers
 from milepost.api.endpoints import Endpoint, Query
 from milepost.wire import answers, commands
 from milepost.wire.events import EventBody
@@ -237,6 +237,27 @@ VIEWER_ROUTES: Final = (
     Endpoint("DELETE", "/api/session", sessions.sign_out, "Sign out.", "viewer", {204: None}),
 )
 
+OPERATOR_ROUTES: Final = (
+    Endpoint(
+        "POST",
+        "/admin/v1/tasks/{task_id}:correct",
+        operators.correct,
+        "Set a task to the terminal state it is in truth in.",
+        "viewer",
+        {200: answers.TaskCorrected},
+        commands.CorrectTask,
+        (
+            "TASK_UNKNOWN",
+            "TASK_DELETED",
+            "VERSION_CONFLICT",
+            "ILLEGAL_TRANSITION",
+            "BUSINESS_STATUS_UNKNOWN",
+            "IDEMPOTENCY_KEY_CONFLICT",
+        ),
+        once=True,
+    ),
+)
+
 MACHINERY: Final = (
     Endpoint("GET", "/healthz", machinery.healthz, "Whether the process lives.", "anyone", {200: dict[str, Any]}),
     Endpoint(
@@ -266,5 +287,5 @@ PAGES: Final = (
     Endpoint("GET", "/assets/{name}", machinery.asset, "The console's files.", "anyone", {200: None}),
 )
 
-DOCUMENTED: Final = (*SERVICE_ROUTES, *VIEWER_ROUTES, *MACHINERY)
+DOCUMENTED: Final = (*SERVICE_ROUTES, *VIEWER_ROUTES, *OPERATOR_ROUTES, *MACHINERY)
 EVERY: Final = (*DOCUMENTED, *PAGES)

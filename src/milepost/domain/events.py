@@ -42,6 +42,7 @@ class PrivateFacts(Struct, frozen=True, omit_defaults=True, rename="camel"):
     execution_log_url: str | None = None
     retry_count: int | None = None
     diagnostics_ref: str | None = None
+    operator: str | None = None
 
 
 class Event(Struct, frozen=True):

@@ -9,6 +9,8 @@ Lifecycle: TypeAlias = Literal["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CAN
 Health: TypeAlias = Literal["HEALTHY", "DEGRADED", "STALE"]
 FailurePolicy: TypeAlias = Literal["FAIL_TASK", "RETRY_THEN_FAIL_TASK", "CONTINUE_WITH_WARNING", "WAIT_FOR_USER"]
 
+End: TypeAlias = Literal["SUCCEEDED", "FAILED", "CANCELLED", "TIMED_OUT"]
+
 ENDS: Final[frozenset[str]] = frozenset({"SUCCEEDED", "FAILED", "CANCELLED", "TIMED_OUT"})
 """Terminal states: inside one attempt no ordinary event leaves them."""
 

@@ -25,6 +25,7 @@ RefusalCode: TypeAlias = Literal[
     "TASK_FINISHED",
     "TASK_UNFINISHED",
     "TASK_DELETED",
+    "VERSION_CONFLICT",
     "FIELD_INVALID",
     "BUSINESS_STATUS_UNKNOWN",
     "TASK_TYPE_UNKNOWN",

@@ -101,7 +101,7 @@ def _accepted(state: TaskState, fact: Fact, to: Lifecycle, status: str, rules: T
     )
     if to not in ENDS:
         return Accepted(moved, (), event_of(fact, moved, None, now, derived=derived))
-    steps = tuple(_settled(step, now) for step in state.steps.values() if step.pending is not None)
+    steps = tuple(settled(step, now) for step in state.steps.values() if step.pending is not None)
     ended = _ended(moved, state, fact, rules, now)
     return Accepted(ended, steps, event_of(fact, ended, None, now, derived=derived))
 
@@ -129,7 +129,8 @@ def _ended(task: Task, state: TaskState, fact: Fact, rules: TaskRules, now: int)
     )
 
 
-def _settled(step: Step, now: int) -> Step:
+def settled(step: Step, now: int) -> Step:
+    """The step of a task that ends, with its merged progress made visible."""
     # Progress that was merged and not yet a version would stay invisible for ever once nothing moves the task any more.
     return replace(revealed(step), version=step.version + 1, updated_at=now)
 

@@ -15,6 +15,7 @@ from milepost.domain.events import Event, Evidence, StreamEntry
 from milepost.domain.facts import Fact
 from milepost.domain.lifecycle import STEP_FACTS
 from milepost.domain.state import Step, Task, TaskKey, TaskState
+from milepost.ports.access import AuditEntry
 
 T = TypeVar("T")
 
@@ -119,6 +120,7 @@ class Writes(Struct):
     answers: list[Remembered] = field(default_factory=list[Remembered])
     results: list[CommandResult] = field(default_factory=list[CommandResult])
     entries: list[StreamEntry] = field(default_factory=list[StreamEntry])
+    audits: list[AuditEntry] = field(default_factory=list[AuditEntry])
 
 
 class Transaction(Protocol):

@@ -7,7 +7,7 @@ from sqlalchemy import BindParameter, Executable, bindparam, delete, insert, lit
 
 from milepost.clock import Clock
 from milepost.ports.access import AuditEntry, Credential, OnceCode, UserSession
-from milepost.storage.rows import CODE, CREDENTIAL, SESSION, Row, Shape, audit_row
+from milepost.storage.rows import AUDITED, CODE, CREDENTIAL, SESSION, Row, Shape, audit_row
 from milepost.storage.session import Database, Session
 from milepost.storage.tables import audit_log, service_credential, stream, used_once, user_session
 
@@ -41,10 +41,7 @@ DROP_CODES = delete(used_once).where(used_once.c.expires_at <= _NOW)
 _THIS_CODE = (used_once.c.kind == bindparam("of_kind"), used_once.c.secret_hash == bindparam("of_hash"))
 CODE_BY_HASH = select(used_once.c.body).where(*_THIS_CODE, used_once.c.expires_at > _NOW)
 TAKE_CODE = delete(used_once).where(*_THIS_CODE)
-ADD_AUDIT = insert(audit_log).values(
-    {name: bindparam(name) for name in audit_log.c.keys() if name != "audit_id"}  # noqa: SIM118 -- columns, not names
-)
-_AUDITED = [name for name in audit_log.c.keys() if name != "audit_id"]  # noqa: SIM118 -- columns, not names
+ADD_AUDIT = insert(audit_log).values({name: bindparam(name) for name in AUDITED})
 
 
 class SqlAccess:
@@ -128,7 +125,7 @@ class SqlAccess:
 
     async def audit(self, entry: AuditEntry) -> None:
         """Appends to the audit log."""
-        await self._change(ADD_AUDIT, dict(zip(_AUDITED, audit_row(entry), strict=True)))
+        await self._change(ADD_AUDIT, dict(zip(AUDITED, audit_row(entry), strict=True)))
 
     async def _rows(self, statement: Executable, values: Mapping[str, Any]) -> list[Row]:
         return await self._database.read(lambda session: session.rows(statement, values))

@@ -99,6 +99,10 @@ SESSION = Shape(UserSession, tables.user_session, json={"project_ids": frozenset
 CODE = Shape(OnceCode, tables.used_once, raw=("body",))
 
 
+AUDITED = tuple(name for name in tables.audit_log.c.keys() if name != "audit_id")  # noqa: SIM118 (columns, not names)
+"""The columns of an audit entry, without the number the database gives it."""
+
+
 def entry_row(entry: StreamEntry, position: int) -> Row:
     """The row of a stream entry under its position."""
     tenant_id, *rest = astuple(entry)

@@ -8,6 +8,7 @@ from milepost.domain.events import Event, Evidence, StreamEntry
 from milepost.domain.lifecycle import MERGEABLE
 from milepost.domain.outcomes import Accepted
 from milepost.domain.state import Step, Task, TaskKey, TaskState
+from milepost.ports.access import AuditEntry
 from milepost.ports.storage import CommandResult, EventKey, Known, Remembered, ResultKey, SeqKey, StepKey, Writes
 from milepost.ports.stream import Committed, Logged
 
@@ -31,6 +32,7 @@ class Ledger:
         self._evidence: dict[tuple[str, str, str], Evidence] = {}
         self._events: list[Event] = []
         self._entries: list[StreamEntry] = []
+        self._audits: list[AuditEntry] = []
 
     def state(self, key: TaskKey) -> TaskState | None:
         """A task as it stands now; None where there is none."""
@@ -60,6 +62,10 @@ class Ledger:
     def note(self, evidence: Evidence) -> None:
         """Keeps evidence, once per event id and reason."""
         self._evidence.setdefault((evidence.tenant_id, evidence.event_id, evidence.reason), evidence)
+
+    def audit(self, entry: AuditEntry) -> None:
+        """Records the use of a privileged command, with what it does or not at all."""
+        self._audits.append(entry)
 
     def apply(self, change: Accepted) -> None:
         """Moves the state on, and makes the event and its stream entry where the change has one."""
@@ -101,6 +107,7 @@ class Ledger:
             answers=list(self._answers.values()),
             results=list(self._results.values()),
             entries=self._entries,
+            audits=self._audits,
         )
 
     def committed(self, first: Mapping[str, int]) -> list[Committed]:

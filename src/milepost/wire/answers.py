@@ -80,6 +80,23 @@ class CancelAnswer(Struct, frozen=True, rename="camel"):
     task_version: Decimal
 
 
+class Statuses(Struct, frozen=True, rename="camel"):
+    """A task's two statuses."""
+
+    lifecycle_status: Lifecycle
+    business_status: str
+
+
+class TaskCorrected(Struct, frozen=True, rename="camel"):
+    """The answer to a correction: what the task is now, in which version, and what it was."""
+
+    task_id: str
+    task_version: Decimal
+    lifecycle_status: Lifecycle
+    business_status: str
+    previous: Statuses
+
+
 class TaskGone(Struct, frozen=True, rename="camel"):
     """The answer to a deletion, the first and every later one: the tombstone's version and since when it stands."""
 

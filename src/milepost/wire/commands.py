@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from milepost.domain.lifecycle import FailurePolicy
-from milepost.wire.events import Counter, DataBody
+from milepost.domain.lifecycle import End, FailurePolicy
+from milepost.wire.events import Code, Counter, DataBody
 from milepost.wire.ids import Id
 from milepost.wire.numbers import Decimal
 
@@ -71,6 +71,15 @@ class RequestCancel(Struct, frozen=True, rename="camel", forbid_unknown_fields=T
     """Asks the coordinator to stop."""
 
     reason: str | None = None
+
+
+class CorrectTask(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What an operator says the truth about a task is, judged on `expectedVersion`; only terminal states."""
+
+    lifecycle_status: End
+    reason: Annotated[str, Meta(min_length=1)]
+    expected_version: Decimal | Counter
+    business_status: Code | None = None
 
 
 class CreateSession(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

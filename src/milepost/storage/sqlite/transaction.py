@@ -19,7 +19,7 @@ from milepost.ports.storage import (
     Wanted,
     Writes,
 )
-from milepost.storage.rows import EVENT, EVIDENCE, REMEMBERED, RESULT, STEP, TASK, Row, entry_row
+from milepost.storage.rows import EVENT, EVIDENCE, REMEMBERED, RESULT, STEP, TASK, Row, audit_row, entry_row
 from milepost.storage.sqlite import hot
 
 
@@ -69,6 +69,7 @@ class SqliteTransaction:
         answers = sorted(writes.answers, key=lambda answer: (answer.tenant_id, answer.event_id))
         hot.put(connection, hot.INSERT_ANSWER, [REMEMBERED.row(answer) for answer in answers])
         hot.put(connection, hot.INSERT_RESULT, [RESULT.row(result) for result in writes.results])
+        hot.put(connection, hot.INSERT_AUDIT, [audit_row(entry) for entry in writes.audits])
         hot.put(connection, hot.INSERT_ENTRY, placed)
         return first
 
