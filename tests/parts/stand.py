@@ -126,6 +126,7 @@ async def stand(
         storage=storage,
         reading=storage.reading,
         access=storage.access,
+        operating=storage.operating,
         clock=time,
         identities=Identities(storage.access, time),
         tokens=ExecutionTokens(KeyRing(SigningKey("k1", b"k" * 32))),

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from milepost.api import machinery, operators, sessions, tasks, viewers
 from milepost.api.endpoints import Endpoint, Query
-from milepost.wire import answers, commands
+from milepost.wire import answers, commands, operating
 from milepost.wire.events import EventBody
 
 _TASK = "/internal/v1/tasks/{task_id}"
@@ -156,6 +156,14 @@ SERVICE_ROUTES: Final = (
         "service",
         {204: None},
     ),
+    Endpoint(
+        "POST",
+        "/internal/v1/users/{user_id}:revokeSessions",
+        sessions.revoke_all,
+        "End all sessions of a user and their streams.",
+        "service",
+        {200: operating.SessionsRevoked},
+    ),
 )
 
 _LIST = (
@@ -237,6 +245,11 @@ VIEWER_ROUTES: Final = (
     Endpoint("DELETE", "/api/session", sessions.sign_out, "Sign out.", "viewer", {204: None}),
 )
 
+_PAGED = (
+    Query("cursor", "The nextCursor of the page before."),
+    Query("limit", "At most this many, 1 to 200.", "integer"),
+)
+
 OPERATOR_ROUTES: Final = (
     Endpoint(
         "POST",
@@ -256,6 +269,42 @@ OPERATOR_ROUTES: Final = (
         ),
         once=True,
     ),
+    Endpoint(
+        "GET",
+        "/admin/v1/conflicts",
+        operators.list_conflicts,
+        "List terminal facts that contradicted an end, newest first.",
+        "viewer",
+        {200: operating.ConflictPage},
+        query=(Query("state", "`open` (the default), `resolved` or `all`."), *_PAGED),
+    ),
+    Endpoint(
+        "POST",
+        "/admin/v1/conflicts/{event_id}:resolve",
+        operators.resolve_conflict,
+        "Settle a conflict with a note; again, the first answer stands.",
+        "viewer",
+        {200: operating.ConflictView},
+        operating.ResolveConflict,
+    ),
+    Endpoint(
+        "GET",
+        "/admin/v1/audit",
+        operators.audit,
+        "Read the audit log, newest first.",
+        "viewer",
+        {200: operating.AuditPage},
+        query=_PAGED,
+    ),
+    Endpoint(
+        "GET",
+        "/admin/v1/credentials",
+        operators.credentials,
+        "List the credentials that may act in the tenant, without secrets.",
+        "viewer",
+        {200: operating.CredentialList},
+    ),
+    Endpoint("GET", "/admin/v1/stats", operators.stats, "Counts of the tenant.", "viewer", {200: operating.Stats}),
 )
 
 MACHINERY: Final = (

@@ -7,6 +7,7 @@ from msgspec import Struct
 from milepost.clock import Clock
 from milepost.domain.facts import Heartbeat
 from milepost.ports.access import Access
+from milepost.ports.operating import Operating
 from milepost.ports.reading import Reading
 from milepost.ports.storage import Storage
 from milepost.tokens.execution import ExecutionTokens
@@ -37,6 +38,7 @@ class Services(Struct, frozen=True):
     storage: Storage
     reading: Reading
     access: Access
+    operating: Operating
     clock: Clock
     identities: Identities
     tokens: ExecutionTokens

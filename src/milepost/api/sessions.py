@@ -12,6 +12,7 @@ from milepost.usecases import sessions
 from milepost.usecases.identity import SESSION_COOKIE
 from milepost.wire import commands
 from milepost.wire.numbers import instant
+from milepost.wire.operating import SessionsRevoked
 from milepost.wire.problems import Rejection
 
 
@@ -38,6 +39,17 @@ async def revoke(request: Request, services: Services) -> Response:
         await _end(services, found)
         await sessions.audit(services.access, services.clock, credential.producer_id, found, "session.revoked")
     return Response(status_code=204)
+
+
+async def revoke_all(request: Request, services: Services) -> Response:
+    """Ends every session of a user in the caller's tenant, and their streams."""
+    credential = await service(request, services, "sessions")
+    tenant, user = header_tenant(request, credential), path_id(request, "user_id")
+    found = await services.access.open_sessions(tenant, user, services.clock.now())
+    for session in found:
+        await _end(services, session)
+        await sessions.audit(services.access, services.clock, credential.producer_id, session, "session.revoked")
+    return json_response(SessionsRevoked(len(found)))
 
 
 async def sign_in(request: Request, services: Services) -> Response:

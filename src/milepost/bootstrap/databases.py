@@ -10,6 +10,7 @@ from msgspec import Struct
 from milepost.bootstrap.refusals import Misconfigured, NotAvailable, SchemaBehind
 from milepost.clock import Clock
 from milepost.ports.access import Access
+from milepost.ports.operating import Operating
 from milepost.ports.reading import Reading
 from milepost.ports.storage import Storage, Unavailable
 from milepost.ports.stream import StreamLog
@@ -28,6 +29,7 @@ class Database(Struct, frozen=True):
     reading: Reading
     log: StreamLog
     access: Access
+    operating: Operating
 
 
 def embedded_file(settings: Settings) -> Path | None:
@@ -80,7 +82,7 @@ async def open_database(settings: Settings, clock: Clock) -> AsyncGenerator[Data
     except (Unavailable, OSError) as error:
         raise NotAvailable(f"database {file}: {_line(error)}") from None
     try:
-        yield Database(storage, storage.reading, storage.stream_log, storage.access)
+        yield Database(storage, storage.reading, storage.stream_log, storage.access, storage.operating)
     finally:
         await storage.close()
 

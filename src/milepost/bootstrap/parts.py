@@ -55,6 +55,7 @@ def assemble(settings: Settings, database: Database, ring: KeyRing, clock: Clock
         storage=database.storage,
         reading=database.reading,
         access=database.access,
+        operating=database.operating,
         clock=clock,
         identities=Identities(database.access, clock),
         tokens=ExecutionTokens(ring),

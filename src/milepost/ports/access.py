@@ -100,6 +100,10 @@ class Access(Protocol):
         """A session by its id, expired and revoked ones included."""
         ...
 
+    async def open_sessions(self, tenant_id: str, user_id: str, now: int) -> tuple[UserSession, ...]:
+        """A user's sessions that have neither expired nor been ended, by id."""
+        ...
+
     async def revoke_session(self, session_id: str, now: int) -> bool:
         """Ends one; False if it is unknown or ended already."""
         ...

@@ -26,6 +26,16 @@ REVOKE_CREDENTIAL = (
     .where(service_credential.c.credential_id == _ID, service_credential.c.revoked_at.is_(None))
 )
 SESSION_BY_ID = select(user_session).where(user_session.c.session_id == _ID)
+OPEN_SESSIONS = (
+    select(user_session)
+    .where(
+        user_session.c.tenant_id == bindparam("tenant"),
+        user_session.c.user_id == bindparam("user"),
+        user_session.c.revoked_at.is_(None),
+        user_session.c.expires_at > _NOW,
+    )
+    .order_by(user_session.c.session_id)
+)
 ADD_SESSION = insert(user_session)
 REVOKE_SESSION = (
     update(user_session)
@@ -96,6 +106,11 @@ class SqlAccess:
         """A session by its id."""
         rows = await self._rows(SESSION_BY_ID, {"id": session_id})
         return SESSION.value(rows[0]) if rows else None
+
+    async def open_sessions(self, tenant_id: str, user_id: str, now: int) -> tuple[UserSession, ...]:
+        """A user's sessions that hold now."""
+        rows = await self._rows(OPEN_SESSIONS, {"tenant": tenant_id, "user": user_id, "now": now})
+        return tuple(SESSION.value(row) for row in rows)
 
     async def revoke_session(self, session_id: str, now: int) -> bool:
         """Ends one, once."""

@@ -83,6 +83,10 @@ def _waiting(step: Step) -> tuple[Any, ...]:
     return (step.pending.since if step.pending else None,)
 
 
+def _conflict(evidence: Evidence) -> tuple[Any, ...]:
+    return ("OPEN" if evidence.reason == "CONFLICTING_TERMINAL" else None, None, None, None)
+
+
 TASK = Shape(Task, tables.task, json={"summary": Data, "result_ref": ResultRef, "failure": Failure}, derived=_listing)
 STEP = Shape(
     Step,
@@ -91,7 +95,7 @@ STEP = Shape(
     derived=_waiting,
 )
 EVENT = Shape(Event, tables.task_event_log, json={"public": PublicFacts, "private": PrivateFacts})
-EVIDENCE = Shape(Evidence, tables.task_event_evidence, json={"payload": PublicFacts})
+EVIDENCE = Shape(Evidence, tables.task_event_evidence, json={"payload": PublicFacts}, derived=_conflict)
 REMEMBERED = Shape(Remembered, tables.task_event_dedup, raw=("answer",))
 RESULT = Shape(CommandResult, tables.command_result, raw=("answer",))
 CREDENTIAL = Shape(Credential, tables.service_credential, json={"rights": frozenset[Right]})

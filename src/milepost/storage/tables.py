@@ -161,7 +161,17 @@ task_event_evidence = _table(
     Column("payload", Json, nullable=False),
     Column("occurred_at", Millis, nullable=False),
     Column("received_at", Millis, nullable=False),
+    Column("conflict", Word),
+    Column("resolved_at", Millis),
+    Column("resolved_by", Id),
+    Column("note", Prose),
     PrimaryKeyConstraint("tenant_id", "event_id", "reason"),
+)
+_index(
+    "task_event_evidence_conflicts",
+    task_event_evidence,
+    *("tenant_id", "received_at", "event_id"),
+    where=task_event_evidence.c.conflict.is_not(None),
 )
 _index("task_event_evidence_by_task", task_event_evidence, "tenant_id", "task_id", "received_at")
 
