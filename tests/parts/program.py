@@ -29,12 +29,19 @@ class Program:
         """What it has written to standard error so far."""
         return (self.folder / "log").read_text()
 
-    def start(self) -> None:
-        """Returns when it listens, which it says in one line."""
+    def start(self, mortal: str | None = None) -> None:
+        """Returns when it listens, which it says in one line. `mortal` is the point at which it kills itself."""
         command = [sys.executable, "-m", "milepost", "serve", "--port", str(self.port)]
+        if mortal is not None:
+            command = [sys.executable, "-m", "milepost.testing.mortal", str(self.port)]
         with (self.folder / "log").open("a") as log:
             self._process = subprocess.Popen(
-                command, env=self._env, cwd=self.folder, stdout=subprocess.PIPE, stderr=log, text=True
+                command,
+                env={**self._env, "MILEPOST_MORTAL": mortal or ""},
+                cwd=self.folder,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
             )
         assert self._process.stdout is not None
         if not self._process.stdout.readline():
@@ -57,6 +64,15 @@ class Program:
         self._process.stdout.close()
         self._process = None
         return code
+
+    def outlived(self, seconds: float) -> bool:
+        """Waits for it to end by itself; whether it is still there after so long."""
+        assert self._process is not None
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return True
+        return False
 
     @property
     def runs(self) -> bool:

@@ -5,17 +5,17 @@ import gc
 import logging
 import signal
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
-from milepost.bootstrap.databases import open_database
+from milepost.bootstrap.databases import Database, open_database
 from milepost.bootstrap.listening import HttpServer, address_of, bind
 from milepost.bootstrap.parts import Parts, assemble
 from milepost.bootstrap.refusals import Misconfigured
 from milepost.bootstrap.signing import open_ring
-from milepost.clock import SystemClock
+from milepost.clock import Clock, SystemClock
 from milepost.roles.loop import Loop
 from milepost.settings.sections import Settings
 from milepost.telemetry.joins import JoinLog
@@ -24,6 +24,7 @@ from milepost.telemetry.metrics import CONTENT_TYPE, Metrics
 ROLES: Final = ("all", "api", "gateway", "reconciler")
 _LATER: Final = ("relay", "dispatcher", "inbox", "poller")
 _THRESHOLDS: Final = (50_000, 50, 1_000)
+Opening = Callable[[Settings, Clock], AbstractAsyncContextManager[Database]]
 _log = logging.getLogger(__name__)
 
 
@@ -45,21 +46,26 @@ def check(settings: Settings) -> None:
             raise Misconfigured(f"{key}: is set, but is not part of this version")
 
 
-def serve(settings: Settings, joins: JoinLog | None, tell: Callable[[str], None]) -> None:
-    """Serves until SIGTERM or SIGINT; `tell` is given the address once it listens. Raises `CannotStart`."""
+def serve(
+    settings: Settings, joins: JoinLog | None, tell: Callable[[str], None], *, opened: Opening = open_database
+) -> None:
+    """Serves until SIGTERM or SIGINT; `tell` is given the address once it listens. Raises `CannotStart`.
+
+    `opened` opens the database; tests put one in that dies.
+    """
     import uvloop
 
     check(settings)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, joins, tell))
+        runner.run(_serve(settings, joins, tell, opened))
 
 
-async def _serve(settings: Settings, joins: JoinLog | None, tell: Callable[[str], None]) -> None:
+async def _serve(settings: Settings, joins: JoinLog | None, tell: Callable[[str], None], opened: Opening) -> None:
     said = settings.server
     listener = bind(said.host, said.port)
     async with AsyncExitStack() as stack:
         stack.callback(listener.close)
-        parts = await stack.enter_async_context(_running(settings, joins))
+        parts = await stack.enter_async_context(_running(settings, joins, opened))
         address = address_of(listener, said.host)
         server = HttpServer(
             parts.app, listener, grace=said.grace.seconds, on_listening=lambda: _listening(address, tell)
@@ -81,11 +87,11 @@ def _listening(address: str, tell: Callable[[str], None]) -> None:
 
 
 @asynccontextmanager
-async def _running(settings: Settings, joins: JoinLog | None) -> AsyncGenerator[Parts]:
+async def _running(settings: Settings, joins: JoinLog | None, opened: Opening) -> AsyncGenerator[Parts]:
     """The parts, started; ended when the block is left: loops first, then what was taken in is committed."""
     ring = open_ring(settings)
     clock = SystemClock()
-    async with open_database(settings, clock) as database:
+    async with opened(settings, clock) as database:
         parts = assemble(settings, database, ring, clock, joins)
         parts.writer.start()
         parts.beats.start()
