@@ -130,6 +130,15 @@ def test_an_expired_token_is_renewed_and_the_same_event_sent_again(bench: Bench)
     assert msgspec.json.decode(again.request.body or b"") == before[0]
 
 
+def test_a_renewed_token_never_lifts_facts_into_a_newer_source(bench: Bench):
+    bench.put(bench.open(), "STEP_STARTED")
+    bench.source(epoch=2)
+    bench.exchange(problem(401, "TOKEN_EXPIRED"))
+    bench.answer(bench.next(), Reply(200, msgspec.json.encode({"executionToken": "fresh", "sourceEpoch": 3})))
+    again = msgspec.json.decode(bench.next().request.body or b"")
+    assert again["sourceEpoch"] == 2, "another process has taken the step over: this one's facts stay fenced"
+
+
 @pytest.mark.parametrize(
     "status, code",
     [(404, "TASK_UNKNOWN"), (404, "ATTEMPT_UNKNOWN"), (401, "TOKEN_INVALID"), (401, "UNAUTHENTICATED")],

@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from milepost.ports.http import Outcome, Reply, Request, Unreachable
-from milepost.worker import requests
+from milepost.worker import replies, requests
 from milepost.worker.answers import CONTENT, Judged, judge, judge_result, problem_of, retry_after
 from milepost.worker.backoff import Chance, probe_after, slow_after
 from milepost.worker.context import Context
@@ -154,7 +155,7 @@ class Delivery:
     # Judging
 
     def _batch_answered(self, send: Send, reply: Reply, now: float) -> None:
-        results = _results(reply)
+        results = replies.results(reply)
         if len(results) == len(send.sendings):
             self._settle(send.sendings, tuple(judge_result(result) for result in results), now)
             return
@@ -199,9 +200,11 @@ class Delivery:
         stream = send.stream
         if stream is None:
             return
-        fresh = _fresh(stream.context, reply) if reply.status < 300 else None
+        fresh = replies.fresh(reply)
         if fresh is not None:
-            stream.context = fresh
+            # A plain renewal keeps the source its facts were made under: a newer one may have fenced it meanwhile.
+            epoch = fresh.source_epoch if stream.wants == "SOURCE" else stream.context.source_epoch
+            stream.context = replace(stream.context, execution_token=fresh.execution_token, source_epoch=epoch)
             stream.wants = "NOTHING"
             return
         problem = problem_of(reply.body)
@@ -296,29 +299,3 @@ def _bounded(chosen: Sequence[Sending]) -> tuple[Sending, ...]:
         if size > BATCH_BYTES and index:
             return tuple(chosen[:index])
     return tuple(chosen)
-
-
-def _results(reply: Reply) -> list[dict[str, Any]]:
-    if reply.status != 200:
-        return []
-    try:
-        return msgspec.json.decode(reply.body, type=_Results).results
-    except msgspec.DecodeError:
-        return []
-
-
-class _Results(Struct):
-    results: list[dict[str, Any]]
-
-
-class _Fresh(Struct, rename="camel"):
-    execution_token: str
-    source_epoch: int = 1
-
-
-def _fresh(context: Context, reply: Reply) -> Context | None:
-    try:
-        fresh = msgspec.json.decode(reply.body, type=_Fresh)
-    except msgspec.DecodeError:
-        return None
-    return msgspec.structs.replace(context, execution_token=fresh.execution_token, source_epoch=fresh.source_epoch)
