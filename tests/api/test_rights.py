@@ -232,16 +232,6 @@ async def test_a_token_that_allows_less_allows_no_more(service: Stand) -> None:
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (403, "/eventType")
 
 
-async def test_no_token_speaks_for_a_newer_source_than_its_own(service: Stand) -> None:
-    coordinator = await service.credential("api", "report", "coordinate")
-    made = await create(service, coordinator, ("01_parse", "DOC.PARSE", "parser"))
-    parse = Reported(service, made["contexts"][0])
-    answer = await parse.report("STEP_STARTED", sourceEpoch=2)
-    assert (answer["status_code"], answer["code"]) == (403, "CONTEXT_MISMATCH")
-    assert answer["errors"][0]["pointer"] == "/sourceEpoch"
-    assert (await parse.report("STEP_STARTED", sourceEpoch=1, sourceSeq=1))["accepted"]
-
-
 async def test_a_step_fact_under_a_bare_credential_is_refused_and_a_task_fact_under_a_token_too(service: Stand) -> None:
     coordinator, a, _ = await two_steps(service)
     producer = await service.credential("p1", "report")

@@ -106,9 +106,6 @@ class Reports:
         if tenant is not None and tenant != claims.tenant_id:
             raise Rejection("CONTEXT_MISMATCH", "The token belongs to another tenant.")
         _bound(body, claims)
-        if (body.source_epoch or 0) > claims.source_epoch:
-            # Only the server issues source epochs: a token of an older source may not speak for a newer one.
-            raise Rejection.at("/sourceEpoch", "CONTEXT_MISMATCH", "The token carries an older source epoch.")
         enabled = self._services.rulebook.of(claims.task_type).enabled
         if body.event_type not in claims.event_types and STEP_LEADS_TO.get(body.event_type, "RUNNING") in enabled:
             raise Rejection.at("/eventType", "CONTEXT_MISMATCH", "The token does not allow events of this type.")
