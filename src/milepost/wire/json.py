@@ -9,7 +9,7 @@ must not: lone surrogates (they become U+FFFD) and numbers such as NaN or 1e999 
 import json
 import math
 import re
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
@@ -19,6 +19,7 @@ from milepost.wire.problems import Rejection
 from milepost.wire.texts import clean
 
 DEPTH: Final = 32
+_HOLDERS: Final = frozenset((dict, list))
 _SPACED: Final = re.compile(rb'"\s+:')
 _decode: Final = msgspec.json.Decoder().decode
 
@@ -66,15 +67,21 @@ class _Bad(Exception):
 
 
 def _walked(value: Any, depth: int) -> Any:
-    if isinstance(value, str):
-        return value if value.isascii() and "\x00" not in value else clean(value)
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int | float):
+    # Asked for its class, not for an instance: JSON has exactly these, and every value of every report comes by here.
+    kind = value.__class__
+    if kind is str:
+        return _text(value)
+    if kind is int or kind is float:
         return _number(value)
-    if isinstance(value, _Doubled):
+    if kind is dict or kind is list:
+        return _container(value, depth + 1)
+    if kind is _Doubled:
         raise _doubled(value.key)
-    return _container(value, depth + 1)
+    return value
+
+
+def _text(value: str) -> str:
+    return value if value.isascii() and "\x00" not in value else clean(value)
 
 
 def _container(value: dict[str, Any] | list[Any], depth: int) -> Any:
@@ -89,10 +96,9 @@ def _container(value: dict[str, Any] | list[Any], depth: int) -> Any:
             return items
         members: dict[str, Any] = {}
         for place, item in value.items():
-            name = _walked(place, depth)
-            if name in members:  # two keys that differ only in what had to be cleaned
-                raise _doubled()
-            members[name] = _walked(item, depth)
+            members[_text(place)] = _walked(item, depth)
+        if len(members) < len(value):
+            raise _doubled()  # two keys that differ only in what had to be cleaned
     except _Bad as bad:
         bad.path.append(place)
         raise
@@ -105,25 +111,24 @@ def _doubled(*key: str) -> _Bad:
 
 def _number(value: int | float) -> int | float:
     # Every float beyond SAFE is a whole number, so 1e20 is judged like the same number written with all its digits.
+    if -SAFE <= value <= SAFE:
+        return int(value) if isinstance(value, float) and value.is_integer() else value
     if isinstance(value, float) and not math.isfinite(value):
         raise _Bad("NUMBER_OUT_OF_RANGE", "A number must be finite.")
-    if not -SAFE <= value <= SAFE:
-        raise _Bad("NUMBER_OUT_OF_RANGE", "An integer beyond ±(2^53−1) cannot be kept exactly.")
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    raise _Bad("NUMBER_OUT_OF_RANGE", "An integer beyond ±(2^53−1) cannot be kept exactly.")
 
 
 def _keys(value: Any) -> int:
     """How many keys all objects of a value have together; a loop, since the depth is not yet known to be sane."""
     count = 0
-    waiting = [value]
+    waiting: list[Any] = [value]
     while waiting:
         held = waiting.pop()
-        if isinstance(held, dict):
-            members = cast("dict[str, Any]", held)
-            count += len(members)
-            waiting += [item for item in members.values() if isinstance(item, dict | list)]
-        elif isinstance(held, list):
-            waiting += [item for item in cast("list[Any]", held) if isinstance(item, dict | list)]
+        if held.__class__ is dict:
+            count += len(held)
+            waiting += [item for item in held.values() if item.__class__ in _HOLDERS]
+        elif held.__class__ is list:
+            waiting += [item for item in held if item.__class__ in _HOLDERS]
     return count
 
 

@@ -17,6 +17,7 @@ Instant = Annotated[str, Meta(description="RFC 3339, UTC, milliseconds.", extra_
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MS = timedelta(milliseconds=1)
+_MS_LENGTH = len("2027-01-15T08:00:00.123Z")
 _FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MS
 _LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MS
 _CURSOR = re.compile(r"([A-Za-z0-9]{1,32}):(0|[1-9][0-9]{0,17})")
@@ -47,7 +48,7 @@ def milliseconds(value: datetime) -> int:
 
 def cut_fraction(text: str) -> str:
     """A time without what lies beyond its milliseconds: a reader of datetimes would round nanoseconds, even upwards."""
-    return _BEYOND_MS.sub(r"\1", text, count=1)
+    return _BEYOND_MS.sub(r"\1", text, count=1) if len(text) > _MS_LENGTH else text
 
 
 def cursor(epoch: str, position: int) -> str:
