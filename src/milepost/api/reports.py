@@ -120,17 +120,22 @@ class Reports:
     def _task_fact(self, body: EventBody, credential: Credential, tenant: str) -> Awaitable[object]:
         if body.event_type in STEP_LEADS_TO or body.event_type == HEARTBEAT:
             raise Rejection("TOKEN_INVALID", "A step's fact is reported with its execution token.")
-        require(credential, "report", "coordinate")
-        return self._submit(_own(body, credential), tenant, None, genuine=False)
+        executes = "policy" in credential.rights and body.event_type == "TASK_FAILED"
+        if not executes:
+            require(credential, "report", "coordinate")
+        return self._submit(_own(body, credential), tenant, None, genuine=False, by_policy=executes)
 
-    def _submit(self, body: EventBody, tenant: str, epoch: int | None, *, genuine: bool) -> Awaitable[object]:
+    def _submit(
+        self, body: EventBody, tenant: str, epoch: int | None, *, genuine: bool, by_policy: bool = False
+    ) -> Awaitable[object]:
         if body.data is not None:
             raise Rejection.at("/data/schema", "SCHEMA_UNKNOWN", "No data schema is registered for this event.")
         services = self._services
         if body.event_type == HEARTBEAT:
             return services.beats.submit(heartbeat_of(body, tenant, epoch, genuine=genuine))
-        fact = fact_of(body, tenant, epoch, services.clock.now(), genuine=genuine)
-        return services.commit.submit(Report(fact, services.rulebook))
+        fact = replace(fact_of(body, tenant, epoch, services.clock.now(), genuine=genuine), by_policy=by_policy)
+        refuses = services.options.refuse_suspect_clocks
+        return services.commit.submit(Report(fact, services.rulebook, refuses_suspect=refuses))
 
 
 _BINDINGS: Final = (

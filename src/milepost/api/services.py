@@ -26,6 +26,7 @@ class Options(Struct, frozen=True):
     token_ttl_ms: int = 15 * 60 * 1000
     metrics_open: bool = False
     docs_open: bool = False
+    refuse_suspect_clocks: bool = False
 
 
 def _nothing(_route: str, _method: str, _status: int, _seconds: float) -> None:

@@ -54,7 +54,9 @@ class CommitObserver:
 
     def _time(self, committed: Committed, now: int) -> None:
         for event in committed.events.values():
-            if event.age_ms is not None:
+            if event.public.clock is not None:
+                self._metrics.suspect_clocks.inc()
+            elif event.age_ms is not None:
                 since = event.committed_at - event.received_at + event.age_ms
                 self._metrics.sync_lag.observe(max(0, since) / 1000)
         if committed.entries:

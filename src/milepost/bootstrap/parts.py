@@ -110,4 +110,5 @@ def _options(settings: Settings) -> Options:
         token_ttl_ms=settings.ingest.token_ttl,
         metrics_open=settings.server.metrics == "open",
         docs_open=settings.server.docs == "open",
+        refuse_suspect_clocks=settings.ingest.refuse_suspect_clocks,
     )

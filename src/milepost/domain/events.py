@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from milepost.domain.clocks import ClockMark
 from milepost.domain.lifecycle import Health, Lifecycle
 from milepost.domain.values import Data, DurationSource, Progress, ResultRef, StructuredError
 
@@ -33,6 +34,7 @@ class PublicFacts(Struct, frozen=True, omit_defaults=True, rename="camel"):
     result_ref: ResultRef | None = None
     duration_source: DurationSource | None = None
     reason: str | None = None
+    clock: ClockMark | None = None
 
 
 class PrivateFacts(Struct, frozen=True, omit_defaults=True, rename="camel"):

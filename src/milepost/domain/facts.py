@@ -45,6 +45,8 @@ class Fact(Struct, frozen=True):
     retry_count: int | None = None
     genuine_token: bool = False
     """True when an execution token vouched for it: only then may it carry a source epoch above the step's."""
+    by_policy: bool = False
+    """True when a registered failure-policy executor reports it: it may end the task of another coordinator."""
 
     @property
     def happened_at(self) -> int:

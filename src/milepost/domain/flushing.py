@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from milepost.domain.clocks import clock_mark
 from milepost.domain.events import PublicFacts
 from milepost.domain.outcomes import Accepted, Unchanged
 from milepost.domain.progress import revealed
@@ -19,7 +20,8 @@ def flush(state: TaskState, step_id: str, rules: TaskRules, now: int) -> Accepte
     held = step.pending
     after = replace(revealed(step), version=step.version + 1, progressed_at=now, updated_at=now)
     task = touched(state.task, {**state.steps, step_id: after}, after, rules, now)
-    said = PublicFacts(stage=after.stage, progress=after.progress, message=held.message, data=held.data)
+    mark = clock_mark(held.occurred_at, held.received_at, held.age_ms, task.created_at)
+    said = PublicFacts(after.stage, after.progress, held.message, data=held.data, clock=mark)
     event = service_event(held.event_id, "STEP_PROGRESS", task, after, now, step.producer_id, said)
     numbered = replace(
         event,

@@ -16,7 +16,7 @@ from milepost.domain.values import Failure
 def decide_task(state: TaskState, fact: Fact, rules: TaskRules, now: int, seq_owner: str | None) -> Decision:
     """What one task fact does. Success is never inferred from steps: this is the only way to a task's end."""
     task = state.task
-    early = _foreign(task, fact) or _superseded(task, fact)
+    early = _foreign(state, fact) or _superseded(task, fact)
     if early is not None:
         return early
     to = TASK_LEADS_TO.get(fact.event_type, task.lifecycle)
@@ -35,12 +35,27 @@ def decide_task(state: TaskState, fact: Fact, rules: TaskRules, now: int, seq_ow
     return _accepted(state, fact, to, status, rules, now)
 
 
-def _foreign(task: Task, fact: Fact) -> Refused | None:
+def _foreign(state: TaskState, fact: Fact) -> Refused | None:
+    task = state.task
     if fact.task_type != task.task_type:
         return Refused("CONTEXT_MISMATCH", "The task has another type.", "/taskType")
-    if fact.producer_id != task.coordinator_id:
+    if fact.producer_id != task.coordinator_id and not _fails_by_policy(state, fact):
         return Refused("CONTEXT_MISMATCH", "Only the task's coordinator reports task facts.", "/producerId")
     return None
+
+
+def _fails_by_policy(state: TaskState, fact: Fact) -> bool:
+    """Whether a policy executor reports TASK_FAILED for a failed step whose policy says that its failure is that."""
+    if not fact.by_policy or fact.event_type != "TASK_FAILED":
+        return False
+    named = state.steps if fact.failed_step_id is None else {fact.failed_step_id}
+    return any(
+        step.step_id in named
+        and step.lifecycle in ("FAILED", "TIMED_OUT")
+        and step.on_failure in ("FAIL_TASK", "RETRY_THEN_FAIL_TASK")
+        and step.task_attempt == state.task.attempt
+        for step in state.steps.values()
+    )
 
 
 def _superseded(task: Task, fact: Fact) -> Refused | Stale | None:

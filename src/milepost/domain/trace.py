@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from milepost.domain.clocks import clock_mark
 from milepost.domain.events import SERVICE, Event, Evidence, EvidenceReason, PrivateFacts, PublicFacts
 from milepost.domain.facts import Fact
 from milepost.domain.state import Step, Task, TaskState
@@ -34,8 +35,10 @@ def private_facts(fact: Fact) -> PrivateFacts:
 
 def event_of(fact: Fact, task: Task, step: Step | None, now: int, *, gap: bool = False, derived: bool = False) -> Event:
     """The event of an accepted fact, with the statuses it led to."""
+    mark = clock_mark(fact.occurred_at, fact.received_at, fact.age_ms, task.created_at)
+    public = replace(public_facts(fact), clock=mark)
     return replace(
-        service_event(fact.event_id, fact.event_type, task, step, now, fact.producer_id, public_facts(fact)),
+        service_event(fact.event_id, fact.event_type, task, step, now, fact.producer_id, public),
         source_epoch=step.source_epoch if step else None,
         source_seq=fact.source_seq,
         gap=gap,

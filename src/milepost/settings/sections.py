@@ -93,6 +93,7 @@ class Ingest(Struct, frozen=True, forbid_unknown_fields=True):
     """How reports are taken in."""
 
     token_ttl: Duration = Duration(15 * 60_000)
+    refuse_suspect_clocks: bool = False
 
 
 class Wakeup(Struct, frozen=True, forbid_unknown_fields=True):

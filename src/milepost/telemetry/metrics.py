@@ -55,6 +55,9 @@ class IngestMetrics:
         self.sync_lag = Histogram(
             "task_sync_lag_seconds", "From a fact to its commit.", buckets=_LONG, registry=registry
         )
+        self.suspect_clocks = Counter(
+            "milepost_suspect_clocks", "Facts whose producer's clock cannot be right.", registry=registry
+        )
         self.commit_seconds = Histogram(
             "milepost_commit_seconds", "From the start of a commit to its answers.", buckets=_QUICK, registry=registry
         )

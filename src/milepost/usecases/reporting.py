@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from milepost.domain.clocks import clock_mark
 from milepost.domain.decide import decide
 from milepost.domain.facts import Fact
 from milepost.domain.lifecycle import STEP_FACTS, ends
@@ -27,12 +28,14 @@ _encode: Final = msgspec.json.Encoder().encode
 class Report:
     """One reported fact on its way into a batch."""
 
-    __slots__ = ("_fact", "_rulebook", "key")
+    __slots__ = ("_fact", "_refuses_suspect", "_rulebook", "key")
 
-    def __init__(self, fact: Fact, rulebook: Rulebook) -> None:
+    def __init__(self, fact: Fact, rulebook: Rulebook, *, refuses_suspect: bool = False) -> None:
+        """`refuses_suspect`: a fact whose clock cannot be right is refused instead of marked."""
         self.key = TaskKey(fact.tenant_id, fact.task_id)
         self._fact = fact
         self._rulebook = rulebook
+        self._refuses_suspect = refuses_suspect
 
     def wanted(self, state: TaskState | None) -> Wanted:
         """The answer this event id was given before and, for an older sequence, whose it is."""
@@ -53,12 +56,18 @@ class Report:
         before = ledger.answer(EventKey(fact.tenant_id, fact.event_id))
         if before is not None:
             return _again(before, fact, state)
+        if self._refuses_suspect and _suspect(fact, state):
+            return Rejection.at("/occurredAt", "FIELD_INVALID", "The producer's clock cannot be right.")
         place = SeqKey.of(fact)
         owner = ledger.owner(place) if place is not None else None
         decision = decide(state, fact, self._rulebook.of(state.task.task_type), ledger.now, owner)
         if isinstance(decision, Refused):
             return _refused(ledger, state, fact, decision)
         return _answered(ledger, state, fact, decision)
+
+
+def _suspect(fact: Fact, state: TaskState) -> bool:
+    return clock_mark(fact.occurred_at, fact.received_at, fact.age_ms, state.task.created_at) is not None
 
 
 def _behind(state: TaskState, fact: Fact) -> bool:

@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from milepost.domain.clocks import ClockMark
 from milepost.domain.events import Event
 from milepost.wire.numbers import Decimal, Instant, instant
 from milepost.wire.views import (
@@ -123,6 +124,8 @@ class TimelineItem(Struct, frozen=True, rename="camel"):
     stage: str | None
     reason: str | None
     progress: StepProgressView | None
+    clock: ClockMark | None = None
+    """SUSPECT where `occurredAt` cannot be right; the service's own instants are not affected."""
 
 
 def trigger(event: Event) -> TriggerEvent:
@@ -168,4 +171,5 @@ def timeline_item(event: Event) -> TimelineItem:
         stage=said.stage,
         reason=said.reason,
         progress=progress_view(said.progress),
+        clock=said.clock,
     )
