@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 from unicodedata import combining, east_asian_width
 
 import click
@@ -33,12 +33,26 @@ def print_fields(fields: Sequence[tuple[str, object]]) -> None:
 
 
 def print_csv(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """RFC 4180, with a header line."""
+    """RFC 4180, with a header line; whatever opens it computes nothing and breaks no line."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(headings)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
+    writer.writerows([_cell(cell) for cell in row] for row in rows)
     click.echo(out.getvalue(), nl=False)
+
+
+_FORMULA: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet takes for the beginning of a formula, in both widths."""
+
+
+def _cell(value: object) -> object:
+    """A number as it is, negative ones too; a text in one line, and as a text even where it looks like a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, int | float):
+        return value
+    text = printable(str(value))
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
 def printable(text: str) -> str:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 import click
 
 from milepost.cli.commands import Group
+from milepost.cli.conflicts import conflicts
 from milepost.cli.credentials import credentials
 from milepost.cli.database import database, migrate
 from milepost.cli.demo import demo
@@ -35,6 +36,7 @@ for _command in (
     credentials,
     session,
     tasks,
+    conflicts,
     watch,
     settings,
     keys,

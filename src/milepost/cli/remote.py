@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from milepost.cli.endings import Ending, FoundWanting, PartUnavailable, UsedWrongly
 
 if TYPE_CHECKING:
-    from milepost.client import Client, ClientError
+    from milepost.client import Client, ClientError, Operator
 
 _PATIENCE = 3.0
 _SESSION = "`milepost session create` prints one"
@@ -16,10 +16,17 @@ _SESSION = "`milepost session create` prints one"
 @contextmanager
 def remote(url: str, token: str | None) -> "Generator[Client]":
     """A reading client. Raises an `Ending` for whatever it could not do."""
-    from milepost.client import Client, ClientError
+    with operating(url, token) as client:
+        yield client
+
+
+@contextmanager
+def operating(url: str, token: str | None) -> "Generator[Operator]":
+    """The same with the commands of operators; others are refused by the service."""
+    from milepost.client import ClientError, Operator
 
     checked(url, token)
-    with Client(url, token=token, patience=_PATIENCE) as client:
+    with Operator(url, token=token, patience=_PATIENCE) as client:
         try:
             yield client
         except ClientError as error:

@@ -7,19 +7,20 @@ import click
 from milepost.cli.commands import Group, json_option, remote_options
 from milepost.cli.endings import FoundWanting, UsedWrongly
 from milepost.cli.output import print_csv, print_fields, print_json, print_table
-from milepost.cli.remote import remote
+from milepost.cli.remote import operating, remote
 
 if TYPE_CHECKING:
     from milepost.wire.messages import TimelineItem
     from milepost.wire.views import StepView, TaskProgressView, TaskView
 
 _LIFECYCLES: Final = ("PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "TIMED_OUT")
+_ENDS: Final = ("SUCCEEDED", "FAILED", "CANCELLED", "TIMED_OUT")
 _csv_option = click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 
 
 @click.group(cls=Group, example="milepost tasks list --status RUNNING")
 def tasks() -> None:
-    """List, show and cancel tasks."""
+    """List, show, cancel and correct tasks."""
 
 
 @tasks.command("list", example="milepost tasks list --status RUNNING --json")
@@ -115,6 +116,44 @@ def cancel(task_id: str, url: str, token: str | None, as_json: bool) -> None:
         click.echo(f"{task_id}: the request was noted; the task is {answer.lifecycle_status}")
     if not answer.accepted:
         raise FoundWanting(f"{task_id} has ended already: {answer.lifecycle_status}")
+
+
+@tasks.command(
+    example='milepost tasks correct contract-7 --to SUCCEEDED --expected-version 12 --reason "the file is there"'
+)
+@click.argument("task_id", metavar="TASK")
+@click.option("--to", type=click.Choice(_ENDS, case_sensitive=False), required=True, help="The end it has in truth.")
+@click.option("--business-status", metavar="CODE", help="The business status; by default that of the end.")
+@click.option("--reason", required=True, metavar="TEXT", help="Why; goes into the timeline and the audit log.")
+@click.option(
+    "--expected-version",
+    type=click.IntRange(1),
+    required=True,
+    help="The version this was judged on, as `milepost tasks show` prints it.",
+)
+@remote_options
+@json_option
+def correct(
+    *,
+    task_id: str,
+    to: str,
+    business_status: str | None,
+    reason: str,
+    expected_version: int,
+    url: str,
+    token: str | None,
+    as_json: bool,
+) -> None:
+    """Set a task to the end it has in truth; for operators. Exit 1 if it has moved on meanwhile."""
+    with operating(url, token) as client:
+        answer = client.correct(
+            task_id, to, reason=reason, expected_version=expected_version, business_status=business_status
+        )
+    if as_json:
+        print_json(answer)
+    else:
+        was = answer.previous.lifecycle_status
+        click.echo(f"{task_id}: {was} -> {answer.lifecycle_status}, version {answer.task_version}")
 
 
 def _one_form(as_json: bool, as_csv: bool) -> None:

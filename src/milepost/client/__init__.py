@@ -3,6 +3,7 @@
 from milepost.client.convergence import Change, ConnectionState, Tempo
 from milepost.client.errors import ClientError, Forbidden, NotFound, NotReached, Refused, SignedOut
 from milepost.client.live import AsyncLive, Live
+from milepost.client.operator import Operator
 from milepost.client.reader import AsyncClient, Client
 from milepost.client.store import Detail, Store
 
@@ -18,6 +19,7 @@ __all__ = [
     "Live",
     "NotFound",
     "NotReached",
+    "Operator",
     "Refused",
     "SignedOut",
     "Store",

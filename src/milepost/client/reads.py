@@ -59,9 +59,13 @@ class Reads:
 
     def request_cancel(self, task_id: str, key: str) -> Read[CancelAnswer]:
         """Asks for a task to be cancelled."""
+        path = f"{TASKS}/{quote(task_id)}:requestCancel"
+        return decoded((yield from self.post(path, b"{}", key)), CancelAnswer)
+
+    def post(self, path: str, body: bytes, key: str) -> Read[Reply]:
+        """The reply to a POST that succeeded; the key makes it safe to send again."""
         headers = self.headers | {"content-type": "application/json", "idempotency-key": key}
-        request = Request("POST", f"{TASKS}/{quote(task_id)}:requestCancel", b"{}", headers)
-        return decoded((yield from self._tried(request)), CancelAnswer)
+        return (yield from self._tried(Request("POST", path, body, headers)))
 
     def get(self, path: str) -> Read[Reply]:
         """The reply to a GET that succeeded."""
