@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.api.test_deleting import Task, made
 from tests.parts.reports import Reported, create
 from tests.parts.stand import Stand
@@ -41,6 +43,7 @@ async def test_the_percentage_falls_when_steps_are_added_and_only_then(service: 
     assert (progress["percent"], progress["current"], progress["total"]) == (25, 1, 4)
 
 
+@pytest.mark.accepts("every command repeated answers the same")
 async def test_the_same_key_again_answers_the_same_contexts_with_fresh_tokens(service: Stand) -> None:
     task = await made(service)
     path = f"{task.path}/steps"

@@ -4,6 +4,8 @@ import json
 import sqlite3
 from typing import Any
 
+import pytest
+
 from tests.api.test_deleting import Task, made
 from tests.parts.stand import Stand
 
@@ -92,6 +94,7 @@ async def test_a_correction_leads_to_an_end_only_and_to_one_the_type_enables(ser
     assert (await state(task))["version"] == "1"
 
 
+@pytest.mark.accepts("terminal never returns to running")
 async def test_a_corrected_end_absorbs_like_any_and_only_a_new_attempt_leads_on(service: Stand) -> None:
     task = await made(service)
     started = await task.worker.report("STEP_STARTED")

@@ -3,6 +3,8 @@
 import sqlite3
 from typing import Any
 
+import pytest
+
 from tests.parts.reports import Reported, create
 from tests.parts.stand import Stand
 
@@ -50,6 +52,7 @@ async def test_only_a_finished_task_can_be_deleted(service: Stand) -> None:
     assert (await service.get(f"/api/tasks/{task.id}", viewer)).json()["task"]["lifecycleStatus"] == "RUNNING"
 
 
+@pytest.mark.accepts("every command repeated answers the same")
 async def test_a_deletion_takes_one_version_and_again_answers_the_same(service: Stand) -> None:
     task = await made(service)
     await task.end()

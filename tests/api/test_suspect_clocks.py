@@ -41,6 +41,7 @@ async def items(task: Task) -> list[dict[str, Any]]:
     return (await task.service.get(f"/api/tasks/{task.id}/events", viewer)).json()["items"]
 
 
+@pytest.mark.accepts("monotonic durations never overwritten")
 async def test_clocks_that_jump_leave_durations_and_order_alone(service: Stand) -> None:
     task = await made(service)
     now = service.clock.now()

@@ -4,7 +4,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator, Iterator
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import httpx
 
@@ -76,7 +76,7 @@ class Client:
         """Closes the connections."""
         self._transport.close()
 
-    def __enter__(self) -> "Client":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
