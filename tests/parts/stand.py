@@ -24,6 +24,7 @@ from milepost.usecases.batching import Batcher
 from milepost.usecases.commit import Work, commit
 from milepost.usecases.heartbeats import beat
 from milepost.usecases.identity import Identities
+from milepost.usecases.rates import Rates
 from milepost.usecases.rulebook import Rulebook
 from milepost.usecases.viewing import Views
 from tests.parts.clocks import SetClock
@@ -109,6 +110,7 @@ async def stand(
     clock: SetClock | None = None,
     options: Options | None = None,
     metrics: Callable[[], bytes] | None = None,
+    rates: Rates | None = None,
     lock_timeout: float = 2.0,
 ) -> AsyncIterator[Stand]:
     """A service over `<folder>/milepost.db`, with tenant `t1`."""
@@ -134,6 +136,7 @@ async def stand(
         commit=writer,
         beats=beats,
         views=Views(storage, storage.reading, rulebook, time),
+        rates=rates or Rates(),
         options=options or Options(),
         ended=ended.append,
         metrics=metrics,

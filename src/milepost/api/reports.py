@@ -19,6 +19,7 @@ from milepost.domain.lifecycle import HEARTBEAT, STEP_LEADS_TO
 from milepost.ports.access import Credential
 from milepost.ports.storage import Unavailable
 from milepost.tokens.execution import Claims, TokenExpired, TokenInvalid
+from milepost.usecases.rates import Source
 from milepost.usecases.reporting import Report
 from milepost.wire.events import EventBody, event_body, fact_of, heartbeat_of
 from milepost.wire.json import normalised, parse
@@ -65,7 +66,8 @@ class Reports:
             return
         submitted = [self._item(item, credential, tenant) for item in events]
         results = [await _settled(item) for item in submitted]
-        await _send(send, 200, _JSON, b'{"results":[' + b",".join(map(_result, results)) + b"]}")
+        body = b'{"results":[' + b",".join(map(_result, results)) + b"]}"
+        await _send(send, 200, _JSON, body, _retry_after(results))
 
     async def _single(self, value: Any, headers: dict[bytes, bytes]) -> Awaitable[object]:
         token = _bearer(headers)
@@ -131,6 +133,11 @@ class Reports:
         if body.data is not None:
             raise Rejection.at("/data/schema", "SCHEMA_UNKNOWN", "No data schema is registered for this event.")
         services = self._services
+        wait = services.rates.take(Source(tenant, body.producer_id or ""), services.clock.now())
+        if wait is not None:
+            raise Rejection(
+                "RATE_LIMITED", "This producer reports too fast; send the same event later.", retry_after=wait
+            )
         if body.event_type == HEARTBEAT:
             return services.beats.submit(heartbeat_of(body, tenant, epoch, genuine=genuine))
         fact = replace(fact_of(body, tenant, epoch, services.clock.now(), genuine=genuine), by_policy=by_policy)
@@ -200,6 +207,12 @@ async def _settled(item: Awaitable[object] | Rejection) -> object:
     except Exception:
         _log.exception("report failed")
         return BROKEN
+
+
+def _retry_after(results: Sequence[object]) -> list[tuple[bytes, bytes]]:
+    """When to send what was put off; the longest wait of all items, since they come as one answer."""
+    waits = [result.retry_after for result in results if isinstance(result, Rejection) and result.retry_after]
+    return [(b"retry-after", str(max(waits)).encode())] if waits else []
 
 
 def _result(outcome: object) -> bytes:

@@ -14,6 +14,7 @@ from milepost.tokens.execution import ExecutionTokens
 from milepost.usecases.batching import Batcher
 from milepost.usecases.commit import Work
 from milepost.usecases.identity import Identities
+from milepost.usecases.rates import Rates
 from milepost.usecases.rulebook import Rulebook
 from milepost.usecases.viewing import Views
 
@@ -47,6 +48,7 @@ class Services(Struct, frozen=True):
     commit: Batcher[Work]
     beats: Batcher[Heartbeat]
     views: Views
+    rates: Rates = Rates()
     options: Options = Options()
     observe: Callable[[str, str, int, float], None] = _nothing
     """Called after every answer with route, method, status and seconds."""

@@ -26,6 +26,7 @@ from milepost.usecases.batching import Batcher
 from milepost.usecases.commit import Work, commit
 from milepost.usecases.heartbeats import beat
 from milepost.usecases.identity import Identities
+from milepost.usecases.rates import Rates
 from milepost.usecases.rulebook import Rulebook
 from milepost.usecases.viewing import Views
 
@@ -63,6 +64,7 @@ def assemble(settings: Settings, database: Database, ring: KeyRing, clock: Clock
         commit=writer,
         beats=beats,
         views=Views(database.storage, database.reading, rulebook, clock),
+        rates=Rates(settings.ingest.rate, settings.ingest.burst),
         options=_options(settings),
         observe=lambda route, method, status, seconds: metrics.http.answered(method, route, status, seconds),
         ended=feed.revoke,

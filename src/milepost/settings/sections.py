@@ -94,6 +94,8 @@ class Ingest(Struct, frozen=True, forbid_unknown_fields=True):
 
     token_ttl: Duration = Duration(15 * 60_000)
     refuse_suspect_clocks: bool = False
+    rate: Annotated[int, Meta(ge=0, le=1_000_000)] = 10_000
+    burst: Positive = 20_000
 
 
 class Wakeup(Struct, frozen=True, forbid_unknown_fields=True):
