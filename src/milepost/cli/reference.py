@@ -14,7 +14,7 @@ One program, `milepost`; `python -m milepost` is the same. Made by `scripts/refe
 
 Exit codes: 0 well, 1 found wanting, 2 used wrongly, 3 a part the command depends on is unavailable. Errors are one line
 on standard error. `serve migrate tenants credentials session database doctor` open the database of the
-[settings](settings.md); `tasks watch` speak HTTP.
+[settings](settings.md); `tasks conflicts watch` speak HTTP.
 """
 
 _SETTINGS: Final = """# Settings
@@ -45,6 +45,9 @@ def _sections(group: click.Group, path: str) -> Iterator[str]:
 
 
 def _section(command: click.Command, path: str) -> str:
-    # A fixed width: the page shall not depend on the terminal it is made in.
-    context = click.Context(command, info_name=path, terminal_width=100, max_content_width=100)
+    # A fixed width: the page shall not depend on the terminal it is made in. The names of the option for help are those
+    # of the program, since a command keeps the ones it was asked with first.
+    context = click.Context(
+        command, info_name=path, terminal_width=100, max_content_width=100, help_option_names=["-h", "--help"]
+    )
     return f"\n## {path}\n\n```text\n{command.get_help(context)}\n```\n"
