@@ -52,6 +52,20 @@ class AccessSuite(OnSite):
         assert await store.access.session("s1") == replace(SESSION, revoked_at=9)
         assert await store.access.session("s2") is None
 
+    async def test_the_sessions_that_hold_are_those_of_one_user_that_neither_ended_nor_ran_out(
+        self, store: Store
+    ) -> None:
+        ended = replace(SESSION, session_id="s2", revoked_at=9)
+        others = [
+            replace(SESSION, session_id="s3", user_id="bob"),
+            replace(SESSION, session_id="s4", tenant_id="other"),
+        ]
+        second = replace(SESSION, session_id="s0")
+        for session in (SESSION, ended, *others, second):
+            await store.access.add_session(session)
+        assert await store.access.open_sessions(TENANT, "ann", 49) == (second, SESSION)
+        assert await store.access.open_sessions(TENANT, "ann", 50) == ()
+
     async def test_a_session_that_ran_out_cannot_be_ended(self, store: Store) -> None:
         await store.access.add_session(SESSION)
         assert not await store.access.revoke_session("s1", 50)

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from milepost.domain.state import TaskKey, TaskState
 from milepost.ports.access import Access
+from milepost.ports.operating import Operating
 from milepost.ports.reading import Reading
 from milepost.ports.storage import Known, Storage, Transaction, Wanted, Writes
 from milepost.ports.stream import StreamLog
@@ -27,6 +28,11 @@ class Store(Storage, Protocol):
     @property
     def access(self) -> Access:
         """Identities."""
+        ...
+
+    @property
+    def operating(self) -> Operating:
+        """What operators read and settle."""
         ...
 
     async def close(self) -> None:
