@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 
 from milepost.api.app import build_app
+from milepost.api.beacons import beacon_rates
 from milepost.api.services import Options, Services
 from milepost.domain.facts import Heartbeat
 from milepost.ports.access import Credential, Right
@@ -27,6 +28,7 @@ from milepost.usecases.identity import Identities
 from milepost.usecases.rates import Rates
 from milepost.usecases.rulebook import Rulebook
 from milepost.usecases.viewing import Views
+from milepost.wire.commands import Beacon
 from tests.parts.clocks import SetClock
 from tests.parts.contract import keeps_the_contract
 
@@ -111,6 +113,7 @@ async def stand(
     options: Options | None = None,
     metrics: Callable[[], bytes] | None = None,
     rates: Rates | None = None,
+    seen: Callable[[Beacon], None] | None = None,
     lock_timeout: float = 2.0,
 ) -> AsyncIterator[Stand]:
     """A service over `<folder>/milepost.db`, with tenant `t1`."""
@@ -137,6 +140,8 @@ async def stand(
         beats=beats,
         views=Views(storage, storage.reading, rulebook, time),
         rates=rates or Rates(),
+        beacons=beacon_rates(),
+        seen=seen or (lambda _beacon: None),
         options=options or Options(),
         ended=ended.append,
         metrics=metrics,

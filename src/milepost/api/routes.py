@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from milepost.api import machinery, operators, sessions, tasks, viewers
+from milepost.api import beacons, machinery, operators, sessions, tasks, viewers
 from milepost.api.endpoints import Endpoint, Query
 from milepost.wire import answers, commands, operating
 from milepost.wire.events import EventBody
@@ -231,6 +231,16 @@ VIEWER_ROUTES: Final = (
         commands.RequestCancel,
         ("TASK_DELETED", "IDEMPOTENCY_KEY_CONFLICT"),
         once=True,
+    ),
+    Endpoint(
+        "POST",
+        "/api/beacons",
+        beacons.take,
+        "Say how long changes took to be seen, and what the connections went through.",
+        "viewer",
+        {204: None},
+        commands.Beacon,
+        ("RATE_LIMITED",),
     ),
     Endpoint(
         "POST",

@@ -17,6 +17,7 @@ from milepost.usecases.identity import Identities
 from milepost.usecases.rates import Rates
 from milepost.usecases.rulebook import Rulebook
 from milepost.usecases.viewing import Views
+from milepost.wire.commands import Beacon
 
 
 class Options(Struct, frozen=True):
@@ -49,10 +50,13 @@ class Services(Struct, frozen=True):
     beats: Batcher[Heartbeat]
     views: Views
     rates: Rates = Rates()
+    beacons: Rates = Rates()
     options: Options = Options()
     observe: Callable[[str, str, int, float], None] = _nothing
     """Called after every answer with route, method, status and seconds."""
     ended: Callable[[str], None] = lambda _session_id: None
     """Called with the id of a session that was signed out or revoked, so that its streams end."""
+    seen: Callable[[Beacon], None] = lambda _beacon: None
+    """Called with what a viewer measured."""
     metrics: Callable[[], bytes] | None = None
     """The metrics in Prometheus' text form, where they are served on this port."""

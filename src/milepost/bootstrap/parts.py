@@ -3,9 +3,11 @@
 from importlib.metadata import version
 
 from msgspec import Struct
+from msgspec.structs import asdict
 from starlette.types import ASGIApp
 
 from milepost.api.app import build_app
+from milepost.api.beacons import beacon_rates
 from milepost.api.services import Options, Services
 from milepost.bootstrap.databases import Database
 from milepost.bootstrap.observing import CommitObserver
@@ -65,6 +67,8 @@ def assemble(settings: Settings, database: Database, ring: KeyRing, clock: Clock
         beats=beats,
         views=Views(database.storage, database.reading, rulebook, clock),
         rates=Rates(settings.ingest.rate, settings.ingest.burst),
+        beacons=beacon_rates(),
+        seen=lambda said: metrics.clients.seen(said.commit_to_visible_ms, asdict(said.counters)),
         options=_options(settings),
         observe=lambda route, method, status, seconds: metrics.http.answered(method, route, status, seconds),
         ended=feed.revoke,

@@ -1,5 +1,6 @@
 """Everything that is counted and timed, in a Prometheus registry of its own. Hot paths use bound children."""
 
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
 from prometheus_client import (
@@ -31,6 +32,7 @@ class Metrics:
         self.ingest = IngestMetrics(self.registry)
         self.stream = StreamMeter(self.registry)
         self.http = HttpMetrics(self.registry)
+        self.clients = ClientMetrics(self.registry)
         self._roles = Counter(
             "milepost_role_steps", "Steps of background roles.", ("role", "outcome"), registry=self.registry
         )
@@ -92,6 +94,28 @@ class IngestMetrics:
         """Times one commit and the number of reports in it."""
         self.batch_events.observe(events)
         self.commit_seconds.observe(seconds)
+
+
+class ClientMetrics:
+    """What viewers say about themselves; anybody's word, so never a reason to do anything."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._visible = Histogram(
+            "state_commit_to_visible_seconds",
+            "From a commit to its being visible, as viewers measured it.",
+            buckets=_LONG,
+            registry=registry,
+        )
+        self._events = Counter(
+            "milepost_client_events", "What viewers' connections went through.", ("event",), registry=registry
+        )
+
+    def seen(self, milliseconds: Iterable[int], counters: Mapping[str, int]) -> None:
+        """Takes in one viewer's measurements."""
+        for one in milliseconds:
+            self._visible.observe(one / 1000)
+        for event, count in counters.items():
+            self._events.labels(event).inc(count)
 
 
 class StreamMeter:

@@ -125,6 +125,25 @@ class BatchGet(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     view: Literal["summary", "detail"] = "summary"
 
 
+ClientCount = Annotated[int, Meta(ge=0, le=1_000)]
+
+
+class ClientCounters(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What a viewer's connections went through since its last beacon."""
+
+    reconnects: ClientCount = 0
+    resets: ClientCount = 0
+    snapshots: ClientCount = 0
+    notices_shown: ClientCount = 0
+
+
+class Beacon(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What a viewer measured: milliseconds from commits to their being visible, at most 100 of them, and counters."""
+
+    commit_to_visible_ms: Annotated[tuple[Annotated[int, Meta(ge=0, le=86_400_000)], ...], Meta(max_length=100)] = ()
+    counters: ClientCounters = ClientCounters()
+
+
 class ReportBatch(Struct, frozen=True, forbid_unknown_fields=True):
     """Up to 500 events, each judged by itself; `executionToken` stands beside an event's own fields."""
 
