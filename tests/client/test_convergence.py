@@ -11,9 +11,10 @@ from milepost.client.errors import Forbidden, NotFound, SignedOut
 from milepost.client.reads import Reads
 from milepost.client.sse import ServerEvent
 from milepost.client.store import Store
+from milepost.domain.notices import Notice
 from milepost.ports.http import Reply, Unreachable
 from milepost.wire.answers import TaskList, TaskSnapshot
-from milepost.wire.messages import Hello, Message, Reset, TaskDetail
+from milepost.wire.messages import BroadcastSystem, Hello, Message, NoticeRead, Reset, TaskDetail, TaskSummary
 from milepost.wire.views import TaskView
 from tests.client.states import AT, detail, removed, step, summary, task
 
@@ -261,3 +262,30 @@ def test_no_version_ever_falls():
         hand.give(event(summary(position, position), f"e:{position}"))
         assert int(hand.versions()[0]) >= last
         last = int(hand.versions()[0])
+
+
+def alert(position: int, version: int, *, replayed: bool = False) -> ServerEvent:
+    told = summary(position, version)
+    assert isinstance(told, TaskSummary)
+    notice = Notice(
+        f"e:k:{version}:step.failed", "step.failed", "ERROR", "a.pdf", "It broke.", "OP", "X", False, False, ()
+    )
+    return event(msgspec.structs.replace(told, notice=notice, replayed=replayed), f"e:{position}")
+
+
+def test_a_notice_is_shown_once_whatever_the_version_says_and_never_when_it_was_replayed():
+    hand = Hand().give(OPEN, hello("e:5"), page("e:5", task(version=3)))
+    hand.give(alert(6, 2), alert(6, 2), alert(7, 4), alert(8, 5, replayed=True), alert(8, 5))
+    told = [change.notice.id for change in hand.changes if change.kind == "NOTICE" and change.notice]
+    assert told == ["e:k:2:step.failed", "e:k:4:step.failed"]
+    assert hand.versions() == ["5"]
+
+
+def test_what_is_about_no_task_is_told_and_changes_none():
+    hand = Hand().give(OPEN, hello("e:5"), page("e:5", task(version=3)))
+    hand.give(
+        event(BroadcastSystem(1, "noon", "INFO", "t", "", AT)), event(BroadcastSystem(1, "noon", "INFO", "t", "", AT))
+    )
+    hand.give(event(NoticeRead(1, "e", "6", AT, None, "e:5"), "e:6"))
+    assert hand.kinds()[2:] == ["BROADCAST", "READ"]
+    assert (hand.versions(), hand.store.cursor) == (["3"], "e:6")

@@ -36,6 +36,8 @@ MESSAGE = """(message) => {
     if (!store.late(message)) store.summary(message.task, `${message.epoch}:${message.position}`);
   } else if (message.kind === "task.removed") {
     if (store.removed(message.taskId, message.version)) details.delete(message.taskId);
+  } else if (message.kind !== "task.detail") {
+    return;
   } else if (message.refetch) {
     held.owes ||= BigInt(message.version) > (store.detailGates.get(message.taskId) ?? 0n);
   } else if (store.detail(message.task)) details.set(message.taskId, { task: message.task, steps: message.steps });

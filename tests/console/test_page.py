@@ -230,3 +230,17 @@ def test_signing_out_ends_the_session_everywhere(site: Site, page: Page):
     expect(page.locator("#signed-out")).to_be_visible()
     expect(other.locator("#signed-out")).to_be_visible(timeout=40_000)
     assert page.request.get(f"{site.url}/api/session").status == 401
+
+
+def test_an_end_pops_up_once_is_counted_and_is_marked_as_read_on_every_page(site: Site, page: Page):
+    signed_in(page, site)
+    site.task("contract.pdf").complete()
+    expect(page.locator("#toast")).to_have_text("contract.pdf: The task succeeded.")
+    expect(page.locator("#mark-read")).to_have_text("1 unread")
+    with page.context.new_page() as other:
+        other.goto(site.url)
+        expect(other.locator("#mark-read")).to_have_text("1 unread")
+        expect(other.locator("#toast")).to_be_hidden()
+        other.locator("#mark-read").click()
+        expect(other.locator("#unread")).to_be_hidden()
+    expect(page.locator("#unread")).to_be_hidden()

@@ -29,7 +29,7 @@ class Basket:
         for message in self.viewer.queue.take():
             self.positions.append(message.position)
             self.kinds.append(message.kind)
-            self.places.append(message.place)
+            self.places.append(message.place or "")
             self.bodies.append(json.loads(message.body))
         self.changed.set()
 

@@ -39,7 +39,11 @@ class Store:
             self._enter(message["epoch"])
             self.owes = self.owes or message["kind"] == "reset" or not message["resumed"]
             return
-        if message["epoch"] != self.epoch or int(message["position"]) <= self.cursor:
+        if (
+            not message["kind"].startswith("task.")
+            or message["epoch"] != self.epoch
+            or int(message["position"]) <= self.cursor
+        ):
             return
         body = None if message["kind"] == "task.removed" else dict(message["task"])
         if message["kind"] == "task.detail" and body is not None:

@@ -48,6 +48,7 @@ class Ours:
         self.store = ClientStore()
         self.known: set[str] = set()
         self.owes = False
+        self.alerts: list[str] = []
 
     def snapshot(self, snapshot: dict[str, Any]) -> None:
         tasks = msgspec.convert(snapshot["tasks"], list[TaskView])
@@ -63,14 +64,16 @@ class Ours:
         if isinstance(parsed, Hello | Reset):
             self.owes = True if isinstance(parsed, Reset) else not parsed.resumed
         else:
-            self.known.add(parsed.task_id)
+            self.known.add(message.get("taskId", ""))
+            alert = self.store.alert(parsed) or self.store.broadcast(parsed)
+            self.alerts += [alert.id] if alert else []
             self.owes = self.store.apply(parsed) == "REFETCH" or self.owes
 
     def held(self) -> Held:
         tasks = [msgspec.to_builtins(task) for task in self.store.tasks()]
         details = [msgspec.to_builtins(found) for id_ in self.known if (found := self.store.detail(id_))]
         removed = [id_ for id_ in (*self.known, "a", "b") if self.store.removed(id_)]
-        return Held(self.store.epoch or "", tasks, details, removed, self.owes)
+        return Held(self.store.epoch or "", tasks, details, removed, self.owes, self.alerts)
 
 
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda found: found.name)

@@ -14,7 +14,7 @@ from milepost.api.beacons import beacon_rates
 from milepost.api.services import Options, Services
 from milepost.domain.facts import Heartbeat
 from milepost.ports.access import Credential, Right
-from milepost.ports.stream import Committed
+from milepost.ports.stream import Announcer, Committed
 from milepost.storage import schema
 from milepost.storage.sqlite.store import SqliteStorage, open_sqlite
 from milepost.tokens import secrets
@@ -25,8 +25,10 @@ from milepost.usecases.batching import Batcher
 from milepost.usecases.commit import Work, commit
 from milepost.usecases.heartbeats import beat
 from milepost.usecases.identity import Identities
+from milepost.usecases.notifying import Centre
 from milepost.usecases.rates import Rates
 from milepost.usecases.rulebook import Rulebook
+from milepost.usecases.telling import Teller
 from milepost.usecases.viewing import Views
 from milepost.wire.commands import Beacon
 from tests.parts.clocks import SetClock
@@ -36,13 +38,16 @@ TENANT = "t1"
 
 
 class Heard:
-    """Keeps what was announced after each commit."""
+    """Keeps what was announced after each commit, and passes it on to `feed` where a test sets one."""
 
     def __init__(self) -> None:
         self.committed: list[Committed] = []
+        self.feed: Announcer | None = None
 
     def announce(self, committed: Committed) -> None:
         self.committed.append(committed)
+        if self.feed is not None:
+            self.feed.announce(committed)
 
 
 class Stand:
@@ -142,6 +147,8 @@ async def stand(
         rates=rates or Rates(),
         beacons=beacon_rates(),
         seen=seen or (lambda _beacon: None),
+        centre=Centre(storage.notices, time),
+        tell=Teller(storage, heard),
         options=options or Options(),
         ended=ended.append,
         metrics=metrics,

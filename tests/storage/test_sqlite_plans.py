@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from milepost.domain.state import TaskKey
+from milepost.ports.notices import ReadMark
 from milepost.ports.reading import Filters, Scope
 from milepost.ports.storage import EventKey, ResultKey, SeqKey, StepKey, Wanted, Writes
+from milepost.storage.access import SqlAccess
+from milepost.storage.notices import SqlNotices
 from milepost.storage.reading import SqlReading
 from milepost.storage.sqlite.session import SqliteSession
 from milepost.storage.sqlite.stepping import finish
@@ -18,6 +21,7 @@ from milepost.storage.sqlite.transaction import SqliteTransaction
 from milepost.storage.stream_log import SqlStreamLog
 from milepost.testing.storage_suite import samples
 from milepost.testing.storage_suite.site import TENANT
+from tests.parts.clocks import SetClock
 
 KEY = TaskKey(TENANT, "task-1")
 OWN = Scope(TENANT, "owner")
@@ -179,6 +183,23 @@ def test_single_tasks_timelines_and_waiting_steps_are_searched(connection: Expla
     finish(SqlStreamLog(OneConnection(connection)).tops([TENANT, "b", "c"]))
     assert_cheap(connection)
     assert any("task_step_pending (pending_since<?)" in step for step in connection.plans)
+
+
+@pytest.mark.parametrize("before", [None, 5])
+def test_the_notification_centre_and_the_rule_of_membership_walk_along_indexes(
+    connection: Explained, before: int | None
+):
+    centre, access = SqlNotices(OneConnection(connection)), SqlAccess(OneConnection(connection), SetClock())
+    finish(centre.page(TENANT, "owner", unread=False, before=before, limit=PAGE))
+    finish(centre.page(TENANT, "owner", unread=True, before=before, limit=PAGE))
+    finish(access.projects_of(TENANT, "owner", {f"p{number}" for number in range(PAGE)}))
+    transaction = SqliteTransaction(connection, lambda: 0)
+    finish(transaction.mark_read(ReadMark(TENANT, "owner", 5, up_to=9)))
+    finish(transaction.mark_read(ReadMark(TENANT, "owner", 5, ids=("a", "b"))))
+    finish(transaction.members(TENANT, "p"))
+    finish(transaction.claimants(TENANT, "p", 5))
+    assert_cheap(connection)
+    assert any("notification_unread" in step for step in connection.plans)
 
 
 def test_a_scan_would_be_found(connection: Explained):

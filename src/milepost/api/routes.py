@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from milepost.api import beacons, machinery, operators, sessions, tasks, viewers
+from milepost.api import beacons, machinery, notice_routes, operators, sessions, tasks, viewers
 from milepost.api.endpoints import Endpoint, Query
 from milepost.wire import answers, commands, operating
 from milepost.wire.events import EventBody
@@ -165,6 +165,7 @@ SERVICE_ROUTES: Final = (
         "service",
         {200: operating.SessionsRevoked},
     ),
+    *notice_routes.FOR_SERVICES,
 )
 
 _LIST = (
@@ -232,6 +233,7 @@ VIEWER_ROUTES: Final = (
         ("TASK_DELETED", "IDEMPOTENCY_KEY_CONFLICT"),
         once=True,
     ),
+    *notice_routes.FOR_VIEWERS,
     Endpoint(
         "POST",
         "/api/beacons",

@@ -14,8 +14,10 @@ from milepost.tokens.execution import ExecutionTokens
 from milepost.usecases.batching import Batcher
 from milepost.usecases.commit import Work
 from milepost.usecases.identity import Identities
+from milepost.usecases.notifying import Centre
 from milepost.usecases.rates import Rates
 from milepost.usecases.rulebook import Rulebook
+from milepost.usecases.telling import Teller
 from milepost.usecases.viewing import Views
 from milepost.wire.commands import Beacon
 
@@ -49,6 +51,8 @@ class Services(Struct, frozen=True):
     commit: Batcher[Work]
     beats: Batcher[Heartbeat]
     views: Views
+    centre: Centre
+    tell: Teller
     rates: Rates = Rates()
     beacons: Rates = Rates()
     options: Options = Options()

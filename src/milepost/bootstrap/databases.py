@@ -10,6 +10,7 @@ from msgspec import Struct
 from milepost.bootstrap.refusals import Misconfigured, NotAvailable, SchemaBehind
 from milepost.clock import Clock
 from milepost.ports.access import Access
+from milepost.ports.notices import Notices
 from milepost.ports.operating import Operating
 from milepost.ports.reading import Reading
 from milepost.ports.storage import Storage, Unavailable
@@ -30,6 +31,7 @@ class Database(Struct, frozen=True):
     log: StreamLog
     access: Access
     operating: Operating
+    notices: Notices
 
 
 def embedded_file(settings: Settings) -> Path | None:
@@ -82,7 +84,7 @@ async def open_database(settings: Settings, clock: Clock) -> AsyncGenerator[Data
     except (Unavailable, OSError) as error:
         raise NotAvailable(f"database {file}: {_line(error)}") from None
     try:
-        yield Database(storage, storage.reading, storage.stream_log, storage.access, storage.operating)
+        yield Database(storage, storage.reading, storage.stream_log, storage.access, storage.operating, storage.notices)
     finally:
         await storage.close()
 

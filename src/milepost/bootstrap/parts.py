@@ -28,8 +28,10 @@ from milepost.usecases.batching import Batcher
 from milepost.usecases.commit import Work, commit
 from milepost.usecases.heartbeats import beat
 from milepost.usecases.identity import Identities
+from milepost.usecases.notifying import Centre
 from milepost.usecases.rates import Rates
 from milepost.usecases.rulebook import Rulebook
+from milepost.usecases.telling import Teller
 from milepost.usecases.viewing import Views
 
 
@@ -69,6 +71,8 @@ def assemble(settings: Settings, database: Database, ring: KeyRing, clock: Clock
         rates=Rates(settings.ingest.rate, settings.ingest.burst),
         beacons=beacon_rates(),
         seen=lambda said: metrics.clients.seen(said.commit_to_visible_ms, asdict(said.counters)),
+        centre=Centre(database.notices, clock),
+        tell=Teller(database.storage, feed),
         options=_options(settings),
         observe=lambda route, method, status, seconds: metrics.http.answered(method, route, status, seconds),
         ended=feed.revoke,
@@ -106,6 +110,7 @@ def _feed(settings: Settings, database: Database, clock: Clock, metrics: Metrics
         limits,
         metrics.stream,
         lambda task: rulebook.of(task.task_type).mode,
+        notices=database.notices,
     )
 
 

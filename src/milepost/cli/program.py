@@ -15,6 +15,7 @@ from milepost.cli.demo import demo
 from milepost.cli.doctor import doctor
 from milepost.cli.endings import UNAVAILABLE, USED_WRONGLY, Ending
 from milepost.cli.keys import keys
+from milepost.cli.notices import notices
 from milepost.cli.serve import serve
 from milepost.cli.session import session
 from milepost.cli.settings import settings
@@ -38,6 +39,7 @@ for _command in (
     tasks,
     conflicts,
     watch,
+    notices,
     settings,
     keys,
     database,

@@ -56,10 +56,14 @@ async def _watch(url: str, token: str | None, task_id: str | None, *, drawn: boo
 
 async def _lines(live: "AsyncLive", task_id: str | None) -> None:
     """Every message as it came; a snapshot, which stands for many, as one line of its own; the rest on stderr."""
+    last: str | None = None
     async for change in live:
         if change.kind == "STATE":
             click.echo(f"milepost: {_STATES[change.state]}{f' ({change.reason})' if change.reason else ''}", err=True)
             continue
+        if change.raw is not None and change.raw is last:
+            continue  # one message may change a task and carry a notice
+        last = change.raw
         sys.stdout.write((change.raw or _line(live, change, task_id)) + "\n")
         sys.stdout.flush()
 

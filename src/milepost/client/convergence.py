@@ -18,8 +18,19 @@ from milepost.client.errors import ClientError, NotFound, NotReached, Refused
 from milepost.client.reads import TASKS, Reads, trouble
 from milepost.client.sse import ServerEvent
 from milepost.client.store import Detail, Store
+from milepost.domain.notices import Notice
 from milepost.ports.http import Reply, Request
-from milepost.wire.messages import Hello, Message, Reset
+from milepost.wire.messages import (
+    AccessGranted,
+    AccessRevoked,
+    Hello,
+    Message,
+    NoticeRead,
+    Reset,
+    TaskDetail,
+    TaskRemoved,
+    TaskSummary,
+)
 from milepost.wire.numbers import parse_cursor
 from milepost.wire.views import TaskView
 
@@ -30,16 +41,18 @@ class Change(Struct, frozen=True):
     """Something a viewer should show.
 
     SNAPSHOT: the store was brought up to date as a whole. TASK: one task is newer now. REMOVED: it is gone. STATE: the
-    connection changed. `raw` is the message as it came, where one message made the change.
+    connection changed. NOTICE: an alert, each once and never an old one. BROADCAST: something for many. READ: another
+    device read notifications. `raw` is the message as it came, where one message made the change.
     """
 
-    kind: Literal["SNAPSHOT", "TASK", "REMOVED", "STATE"]
+    kind: Literal["SNAPSHOT", "TASK", "REMOVED", "STATE", "NOTICE", "BROADCAST", "READ"]
     state: ConnectionState
     task_id: str | None = None
     task: TaskView | None = None
     detail: Detail | None = None
     raw: str | None = None
     reason: str | None = None
+    notice: Notice | None = None
 
 
 class Tempo(Struct, frozen=True):
@@ -52,6 +65,11 @@ class Tempo(Struct, frozen=True):
     poll_every: float = 15.0
     pages: int = 10
 
+
+_TOLD = frozenset(
+    {"task.summary", "task.detail", "task.removed", "reset", "notice.read"}
+    | {"broadcast.project", "broadcast.tenant", "broadcast.system"}
+)
 
 Effect = Get | Open | Next | Close | Pause | Change
 Steps = Generator[Effect, Answer, None]
@@ -118,7 +136,7 @@ class Convergence:
         elif event.kind.startswith("access."):
             yield from self._snapshot("the access changed")
             self.store.moved(event.id)
-        elif event.kind in ("task.summary", "task.detail", "task.removed", "reset"):
+        elif event.kind in _TOLD:
             yield from self._message(event)
         # Other kinds are of a newer service, and nothing here would show them.
 
@@ -146,16 +164,27 @@ class Convergence:
                 yield from self._snapshot(f"reset: {message.reason}")
             self.store.moved(message.cursor)
             return
-        if isinstance(message, Hello):
+        if isinstance(message, Hello | AccessGranted | AccessRevoked):
             return
+        yield from self._alerts(message, event.data)
         effect = self.store.apply(message)
         if effect in ("FOREIGN", "REFETCH"):
             yield from self._snapshot("another epoch" if effect == "FOREIGN" else "too large for a message")
-        elif effect == "REMOVED":
-            yield Change("REMOVED", self.state, message.task_id, raw=event.data)
-        elif effect == "CHANGED":
-            yield self._changed(message.task_id, event.data)
+        elif isinstance(message, TaskSummary | TaskDetail | TaskRemoved):
+            if effect == "REMOVED":
+                yield Change("REMOVED", self.state, message.task_id, raw=event.data)
+            elif effect == "CHANGED":
+                yield self._changed(message.task_id, event.data)
         self.store.moved(event.id)
+
+    def _alerts(self, message: Message, raw: str) -> Steps:
+        notice = self.store.alert(message)
+        if notice is not None and isinstance(message, TaskSummary):
+            yield Change("NOTICE", self.state, message.task_id, message.task, raw=raw, notice=notice)
+        if self.store.broadcast(message) is not None:
+            yield Change("BROADCAST", self.state, raw=raw)
+        if isinstance(message, NoticeRead):
+            yield Change("READ", self.state, raw=raw)
 
     def _covers(self, cursor: str) -> bool:
         # The snapshot that was taken on `hello` may be newer than the reset that follows it.

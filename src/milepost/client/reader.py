@@ -16,6 +16,7 @@ from milepost.client.store import Store
 from milepost.client.transport import AsyncTransport, SyncTransport
 from milepost.wire.answers import CancelAnswer, TaskList, TaskSnapshot
 from milepost.wire.messages import TimelineItem
+from milepost.wire.notifications import NotificationList
 
 T = TypeVar("T")
 
@@ -66,6 +67,14 @@ class Client:
     def request_cancel(self, task_id: str) -> CancelAnswer:
         """Asks for a task to be cancelled; not accepted where it has ended."""
         return self._run(self._reads.request_cancel(task_id, secrets.token_urlsafe(15)))
+
+    def notifications(self, *, unread: bool = False, cursor: str | None = None, limit: int = PAGE) -> NotificationList:
+        """One page of the notification centre, newest first, with the count of all that are unread."""
+        return self._run(self._reads.notifications(unread, cursor, limit))
+
+    def mark_read(self, *ids: str, up_to: str | None = None) -> int:
+        """Marks notifications as read: those named, or all up to a list's `stream_cursor`; how many were unread."""
+        return self._run(self._reads.mark_read(ids, up_to)).marked
 
     def live(self, task_id: str | None = None) -> Live:
         """The changes of all one's tasks, or of one task with its steps, from a snapshot on, without an end."""
@@ -143,6 +152,16 @@ class AsyncClient:
     async def request_cancel(self, task_id: str) -> CancelAnswer:
         """Asks for a task to be cancelled; not accepted where it has ended."""
         return await self._run(self._reads.request_cancel(task_id, secrets.token_urlsafe(15)))
+
+    async def notifications(
+        self, *, unread: bool = False, cursor: str | None = None, limit: int = PAGE
+    ) -> NotificationList:
+        """One page of the notification centre, newest first, with the count of all that are unread."""
+        return await self._run(self._reads.notifications(unread, cursor, limit))
+
+    async def mark_read(self, *ids: str, up_to: str | None = None) -> int:
+        """Marks notifications as read: those named, or all up to a list's `stream_cursor`; how many were unread."""
+        return (await self._run(self._reads.mark_read(ids, up_to))).marked
 
     def live(self, task_id: str | None = None) -> AsyncLive:
         """The changes of all one's tasks, or of one task with its steps, from a snapshot on, without an end."""

@@ -1,7 +1,7 @@
 """The reads without their sockets: requests, patience, and what a reply means."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 from urllib.parse import quote, urlencode
 
@@ -13,6 +13,7 @@ from milepost.client.errors import NotReached, refusal
 from milepost.ports.http import Reply, Request, Unreachable
 from milepost.wire.answers import CancelAnswer, TaskList, TaskSnapshot
 from milepost.wire.messages import TimelineItem
+from milepost.wire.notifications import MarkedRead, NotificationList
 from milepost.wire.numbers import Decimal
 
 T = TypeVar("T")
@@ -66,6 +67,19 @@ class Reads:
         """The reply to a POST that succeeded; the key makes it safe to send again."""
         headers = self.headers | {"content-type": "application/json", "idempotency-key": key}
         return (yield from self._tried(Request("POST", path, body, headers)))
+
+    def notifications(self, unread: bool, cursor: str | None, limit: int) -> Read[NotificationList]:
+        """One page of the notification centre."""
+        query = {"unread": "true" if unread else "false", "cursor": cursor, "limit": limit}
+        told = urlencode({name: value for name, value in query.items() if value is not None})
+        return decoded((yield from self.get(f"/api/notifications?{told}")), NotificationList)
+
+    def mark_read(self, ids: Sequence[str], up_to: str | None) -> Read[MarkedRead]:
+        """Marks notifications as read, on all devices."""
+        headers = self.headers | {"content-type": "application/json"}
+        body = msgspec.json.encode({"ids": list(ids)} if up_to is None else {"upTo": up_to})
+        request = Request("POST", "/api/notifications:markRead", body, headers)
+        return decoded((yield from self._tried(request)), MarkedRead)
 
     def get(self, path: str) -> Read[Reply]:
         """The reply to a GET that succeeded."""

@@ -11,9 +11,21 @@ from typing import Literal
 
 from msgspec import Struct
 
-from milepost.wire.messages import Message, TaskDetail, TaskRemoved, TaskSummary
+from milepost.domain.notices import Notice
+from milepost.wire.messages import (
+    BroadcastProject,
+    BroadcastSystem,
+    BroadcastTenant,
+    Message,
+    TaskDetail,
+    TaskRemoved,
+    TaskSummary,
+)
 from milepost.wire.numbers import parse_cursor
 from milepost.wire.views import StepView, TaskView
+
+ALERTS = 5_000
+"""How many alerts are remembered, so that none is shown twice."""
 
 Effect = Literal["CHANGED", "REMOVED", "IGNORED", "REFETCH", "FOREIGN"]
 
@@ -42,6 +54,7 @@ class Store:
         self._known: dict[str, _Known] = {}
         self._tombstones: dict[str, int] = {}
         self._listed = 0
+        self._alerts: dict[str, None] = {}
 
     # Reading
 
@@ -68,6 +81,8 @@ class Store:
 
     def apply(self, message: Message) -> Effect:
         """Takes in a message. FOREIGN: it is of another epoch. REFETCH: it is news, but its steps must be read."""
+        if isinstance(message, BroadcastSystem):
+            return "IGNORED"
         if message.epoch != self.epoch:
             return "FOREIGN"
         if isinstance(message, TaskSummary):
@@ -80,6 +95,27 @@ class Store:
         if isinstance(message, TaskRemoved):
             return self._remove(message.task_id, int(message.version))
         return "IGNORED"
+
+    def alert(self, message: Message) -> Notice | None:
+        """The notice to show because of this message: each once, and none that was replayed, whatever its version."""
+        if not isinstance(message, TaskSummary) or message.notice is None or not self._first(message.notice.id):
+            return None
+        return None if message.replayed else message.notice
+
+    def broadcast(self, message: Message) -> BroadcastProject | BroadcastTenant | BroadcastSystem | None:
+        """The broadcast to show because of this message: each id once, and none that was replayed."""
+        if not isinstance(message, BroadcastProject | BroadcastTenant | BroadcastSystem) or not self._first(message.id):
+            return None
+        replayed = not isinstance(message, BroadcastSystem) and message.replayed
+        return None if replayed else message
+
+    def _first(self, alert_id: str) -> bool:
+        if alert_id in self._alerts:
+            return False
+        self._alerts[alert_id] = None
+        if len(self._alerts) > ALERTS:
+            del self._alerts[next(iter(self._alerts))]
+        return True
 
     def moved(self, cursor: str) -> None:
         """Notes how far the stream was read."""

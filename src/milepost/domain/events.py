@@ -104,7 +104,10 @@ class Evidence(Struct, frozen=True):
 
 
 class StreamEntry(Struct, frozen=True):
-    """What viewers must learn, in commit order. Storage numbers entries; `body` is only for kinds without a task."""
+    """What viewers must learn, in commit order. Storage numbers entries.
+
+    `body` is JSON: the notice of a task's event, where it has one, and what a kind without a task says.
+    """
 
     tenant_id: str
     kind: Literal["task", "task.removed", "access.granted", "access.revoked", "broadcast", "notice.read"]

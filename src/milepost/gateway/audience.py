@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from milepost.domain.events import StreamEntry
-from milepost.gateway.viewer import Viewer
+from milepost.gateway.viewer import Interest, Viewer
 
 
 class Addressees(NamedTuple):
@@ -16,10 +16,11 @@ class Addressees(NamedTuple):
 
 
 class Audience:
-    """Viewers by user, by project and by task."""
+    """Viewers by user, by project and by task; `people` holds all streams of a user, whatever they show."""
 
     def __init__(self) -> None:
         self._all: set[Viewer] = set()
+        self._people: dict[str, set[Viewer]] = {}
         self._users: dict[str, set[Viewer]] = {}
         self._projects: dict[str, set[Viewer]] = {}
         self._tasks: dict[str, set[Viewer]] = {}
@@ -47,8 +48,28 @@ class Audience:
             if not members:
                 del index[key]
 
+    def change(self, viewer: Viewer, interest: Interest) -> None:
+        """From now on this viewer gets what another interest asks for."""
+        self.discard(viewer)
+        viewer.interest = interest
+        self.add(viewer)
+
+    def streams_of(self, user_id: str | None) -> tuple[Viewer, ...]:
+        """All streams of a user."""
+        return tuple(self._people.get(user_id or "", ()))
+
+    def personal(self, user_id: str | None = None) -> tuple[Viewer, ...]:
+        """The personal streams of a user, or of everybody."""
+        if user_id is not None:
+            return tuple(self._users.get(user_id, ()))
+        return tuple(viewer for viewers in self._users.values() for viewer in viewers)
+
+    def within(self, project_id: str) -> tuple[Viewer, ...]:
+        """The streams that show a project."""
+        return tuple(self._projects.get(project_id, ()))
+
     def wants(self, entry: StreamEntry) -> bool:
-        """Whether anybody looks at this entry."""
+        """Whether anybody looks at this entry of a task."""
         return (
             entry.audience_user in self._users or entry.audience_project in self._projects or self.wants_detail(entry)
         )
@@ -72,6 +93,7 @@ class Audience:
 
     def _places(self, viewer: Viewer) -> Iterator[tuple[dict[str, set[Viewer]], str]]:
         interest = viewer.interest
+        yield self._people, interest.user_id
         if interest.personal:
             yield self._users, interest.user_id
         for project_id in interest.project_ids:

@@ -9,16 +9,21 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from milepost.clock import Clock
 from milepost.domain.rules import ProgressMode
 from milepost.domain.state import Task
+from milepost.gateway.bulletin import Bulletin
 from milepost.gateway.limits import QuietMetrics, StreamLimits, StreamMetrics
 from milepost.gateway.message import Encoder, weighted
+from milepost.gateway.others import settle
 from milepost.gateway.register import SLOTS, Register
 from milepost.gateway.replay import Cursor, Desk, Replay, plan, scope_of
 from milepost.gateway.sources import Sources
 from milepost.gateway.tail import Tail
 from milepost.gateway.viewer import Interest, Viewer
+from milepost.ports.notices import Notices
 from milepost.ports.reading import Reading, Scope
 from milepost.ports.storage import Storage, Unavailable
 from milepost.ports.stream import Committed, StreamLog, Tops, Window
@@ -42,6 +47,8 @@ class Feed:
         limits: StreamLimits | None = None,
         metrics: StreamMetrics | None = None,
         mode_of: Callable[[Task], ProgressMode] = weighted,
+        *,
+        notices: Notices | None = None,
     ) -> None:
         self.limits = limits or StreamLimits()
         self.metrics: StreamMetrics = metrics or QuietMetrics()
@@ -49,6 +56,7 @@ class Feed:
         self.sources = Sources(storage, log, reading)
         self.epoch = ""
         self._desk = Desk(self.sources, self.encoder, self.metrics, self.limits.max_replay, self.look)
+        self._bulletin = Bulletin(notices, self.encoder, clock)
         self._clock = clock
         self._register = Register(self.limits)
         self._tails: dict[str, Tail] = {}
@@ -107,6 +115,7 @@ class Feed:
         Its place is given back if this fails, and by `leave` otherwise. Raises `Unavailable`.
         """
         try:
+            await self._bulletin.ready()
             tail = await self._tail(interest.tenant_id, after)
         except BaseException:
             self._drop_idle(interest.tenant_id)
@@ -120,13 +129,19 @@ class Feed:
             viewer.finish("drained")
         return viewer
 
+    def settle(self, viewer: Viewer, interest: Interest) -> None:
+        """Gives a viewer the filter its rights allow, read since it joined. Raises `Rejection` NOT_FOUND."""
+        tail = self._tails[interest.tenant_id]
+        settle(tail.audience, viewer, interest, tail.position)
+
     async def replay(self, viewer: Viewer, after: Cursor | None, scope: Scope | None = None) -> Replay:
         """What a viewer that has joined is sent first; `scope` where its interest does not say.
 
         Raises `Unavailable`.
         """
         interest = viewer.interest
-        return await plan(self._desk, self._tails[interest.tenant_id], viewer, after, scope or scope_of(interest))
+        found = await plan(self._desk, self._tails[interest.tenant_id], viewer, after, scope or scope_of(interest))
+        return replace(found, opening=found.opening + self._bulletin.messages()) if interest.personal else found
 
     def leave(self, viewer: Viewer) -> None:
         """A viewer is gone: its place is free, and a tail without listeners stops."""
@@ -273,6 +288,8 @@ class Feed:
             await asyncio.sleep(self.limits.poll_seconds)
             try:
                 await self.look()
+                if self._tails:
+                    await self._bulletin.post([tail.audience for tail in self._tails.values()])
             except Unavailable:
                 _log.warning("The stream log cannot be read; viewers wait.")
             except Exception:

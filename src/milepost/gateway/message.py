@@ -7,14 +7,31 @@ import msgspec
 from msgspec.structs import replace
 
 from milepost.clock import Clock
-from milepost.domain.events import Event
+from milepost.domain.events import Event, StreamEntry
+from milepost.domain.notices import Notice, for_members
 from milepost.domain.rules import ProgressMode
 from milepost.domain.state import Step, Task
 from milepost.gateway import framing
 from milepost.gateway.limits import ResetReason, StreamMetrics
+from milepost.ports.notices import Broadcast
 from milepost.ports.stream import Logged
-from milepost.wire.messages import SCHEMA_VERSION, Hello, Reset, TaskDetail, TaskRemoved, TaskSummary, trigger
+from milepost.wire.messages import (
+    SCHEMA_VERSION,
+    AccessGranted,
+    AccessRevoked,
+    BroadcastProject,
+    BroadcastSystem,
+    BroadcastTenant,
+    Hello,
+    NoticeRead,
+    Reset,
+    TaskDetail,
+    TaskRemoved,
+    TaskSummary,
+    trigger,
+)
 from milepost.wire.messages import Message as Body
+from milepost.wire.notifications import AccessBody, BroadcastBody, ReadBody
 from milepost.wire.numbers import cursor, instant
 from milepost.wire.views import Projection, step_view, task_view
 
@@ -34,7 +51,10 @@ class Material(NamedTuple):
 
 
 class Message:
-    """One encoded message. `merge_key` names what a newer message of the same task and kind may replace."""
+    """One encoded message. `merge_key` names what a newer message of the same task and kind may replace.
+
+    A message of no epoch has no position either, and no place a client could resume from.
+    """
 
     __slots__ = ("_sse", "body", "kind", "merge_key", "mergeable", "place", "position")
 
@@ -43,7 +63,7 @@ class Message:
     ) -> None:
         self.kind = kind
         self.body = body
-        self.place = cursor(epoch, position)
+        self.place = cursor(epoch, position) if epoch else None
         self.position = position
         self.merge_key = None if task_id is None else (kind, task_id)
         self.mergeable = mergeable
@@ -65,6 +85,21 @@ class Message:
 def weighted(_: Task) -> ProgressMode:
     """The progress mode of the generic definition."""
     return "WEIGHTED"
+
+
+_read_notice = msgspec.json.Decoder(Notice).decode
+
+
+def _notice(entry: StreamEntry, projection: Projection) -> Notice | None:
+    if entry.body is None:
+        return None
+    notice = _read_notice(entry.body)
+    return for_members(notice) if projection == "PROJECT_BROADCAST" else notice
+
+
+def project_of(entry: StreamEntry) -> str:
+    """The project that an `access.*` entry is about."""
+    return msgspec.json.decode(entry.body or "{}", type=AccessBody).project_id
 
 
 class Encoder:
@@ -96,6 +131,7 @@ class Encoder:
             version=str(task.version),
             committed_at=instant(logged.entry.committed_at),
             task=view,
+            notice=_notice(logged.entry, projection),
             replayed=replayed,
         )
         return self._message("task.summary", body, epoch, logged)
@@ -136,6 +172,38 @@ class Encoder:
             replayed=replayed,
         )
         return self._message("task.removed", body, epoch, logged)
+
+    def access(self, epoch: str, logged: Logged, *, replayed: bool = False) -> Message:
+        """`access.granted` or `access.revoked`."""
+        shape = AccessGranted if logged.entry.kind == "access.granted" else AccessRevoked
+        project_id = project_of(logged.entry)
+        at = instant(logged.entry.committed_at)
+        body = shape(SCHEMA_VERSION, epoch, str(logged.position), at, project_id, replayed)
+        return self._message(logged.entry.kind, body, epoch, logged)
+
+    def read(self, epoch: str, logged: Logged, *, replayed: bool = False) -> Message:
+        """`notice.read`."""
+        said = msgspec.json.decode(logged.entry.body or "{}", type=ReadBody)
+        at = instant(logged.entry.committed_at)
+        body = NoticeRead(SCHEMA_VERSION, epoch, str(logged.position), at, said.ids, said.up_to, replayed)
+        return self._message("notice.read", body, epoch, logged)
+
+    def broadcast(self, epoch: str, logged: Logged, *, replayed: bool = False) -> Message:
+        """`broadcast.project` or `broadcast.tenant`, by the entry's audience."""
+        said = msgspec.json.decode(logged.entry.body or "{}", type=BroadcastBody)
+        project_id = logged.entry.audience_project
+        told = (said.id, said.level, said.title, said.message, said.valid_until, replayed)
+        head = (SCHEMA_VERSION, epoch, str(logged.position), instant(logged.entry.committed_at))
+        if project_id is not None:
+            return self._message("broadcast.project", BroadcastProject(*head, project_id, *told), epoch, logged)
+        return self._message("broadcast.tenant", BroadcastTenant(*head, *told), epoch, logged)
+
+    def system(self, said: Broadcast) -> Message:
+        """`broadcast.system`, which has no position."""
+        until = instant(said.valid_until)
+        body = BroadcastSystem(SCHEMA_VERSION, said.broadcast_id, said.level, said.title, said.message, until)
+        self._metrics.encoded("broadcast.system")
+        return Message("broadcast.system", self._json.encode(body), "", 0)
 
     def hello(self, epoch: str, position: int, *, resumed: bool) -> Message:
         """`hello`, at the cursor the stream goes on from."""

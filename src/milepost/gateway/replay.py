@@ -43,11 +43,13 @@ class Replay(Struct, frozen=True):
     async def chunks(self) -> AsyncIterator[tuple[Message, ...]]:
         """The missed log in order, a bounded piece at a time; ends early when the viewer or its epoch does."""
         for start in range(0, len(self.rows), CHUNK):
-            rows = self.rows[start : start + CHUNK]
+            rows = [row for row in self.rows[start : start + CHUNK] if concerns(self.viewer.interest, row)]
             material = await self._material(rows)
             if self.viewer.interrupted is not None or self.viewer.end is not None:
                 return
-            messages = tuple(message for row in rows if (message := self._message(row, material)) is not None)
+            # A project may have been lost since this was planned: then its current states are none of the viewer's.
+            seen = [row for row in rows if concerns(self.viewer.interest, row)]
+            messages = tuple(message for row in seen if (message := self._message(row, material)) is not None)
             if messages:
                 yield messages
 
@@ -65,8 +67,14 @@ class Replay(Struct, frozen=True):
         entry, encoder, interest = row.entry, self.desk.encoder, self.viewer.interest
         if entry.kind == "task.removed":
             return encoder.removed(self.epoch, row, replayed=True)
+        if entry.kind in ("access.granted", "access.revoked"):
+            return encoder.access(self.epoch, row, replayed=True)
+        if entry.kind == "notice.read":
+            return encoder.read(self.epoch, row, replayed=True)
+        if entry.kind == "broadcast":
+            return encoder.broadcast(self.epoch, row, replayed=True)
         current: Current | None = material.states.get(entry.task_id or "")
-        if entry.kind != "task" or current is None or current.task.deleted_at is not None:
+        if current is None or current.task.deleted_at is not None:
             return None
         if interest.task_id is not None:
             event = material.events.get((interest.task_id, entry.task_version or 0))
@@ -116,8 +124,11 @@ def concerns(interest: Interest, row: Logged) -> bool:
     entry = row.entry
     if interest.task_id is not None:
         return entry.task_id == interest.task_id
-    mine = interest.personal and entry.audience_user == interest.user_id
-    return mine or entry.audience_project in interest.project_ids
+    if interest.personal and entry.audience_user == interest.user_id:
+        return True
+    if entry.audience_project is None:
+        return interest.personal and entry.audience_user is None
+    return entry.audience_project in interest.project_ids
 
 
 def scope_of(interest: Interest) -> Scope:

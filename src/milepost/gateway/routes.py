@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from msgspec.structs import replace
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
@@ -66,14 +67,15 @@ class EventStream:
 
     async def _open(self, scope: Scope, send: Send) -> SseStream:
         """Joins before the rights are read, so that no change of them falls between the two."""
-        after, secret = place(scope), token(scope)
-        person = await self._identities.viewer(secret)
-        interest = self._interest(person, scope["path_params"])
+        after, secret, params = place(scope), token(scope), scope["path_params"]
+        interest = self._interest(await self._identities.viewer(secret), params)
         self._feed.admit(interest)
         viewer = await self._feed.join(interest, after)
         try:
             person = await self._identities.viewer(secret)
-            replay = await self._feed.replay(viewer, after, await self._rights(person, interest))
+            interest, part = await self._allowed(person, self._interest(person, params))
+            self._feed.settle(viewer, interest)
+            replay = await self._feed.replay(viewer, after, part)
         except BaseException:
             self._feed.leave(viewer)
             raise
@@ -82,9 +84,12 @@ class EventStream:
     def _interest(self, person: identity.Viewer, params: dict[str, str]) -> Interest:
         raise NotImplementedError
 
-    async def _rights(self, person: identity.Viewer, interest: Interest) -> reading.Scope | None:
-        """What the viewer may learn from the log, where its interest does not say so. Raises `Rejection`."""
-        return None
+    async def _allowed(self, person: identity.Viewer, interest: Interest) -> tuple[Interest, reading.Scope | None]:
+        """The interest as far as it is allowed, and its part of the log where it does not say so itself.
+
+        Raises `Rejection`.
+        """
+        return interest, None
 
 
 class PersonalStream(EventStream):
@@ -112,13 +117,16 @@ class TaskStream(EventStream):
             raise _unseen()
         return _interest(person, task_id=params["task_id"])
 
-    async def _rights(self, person: identity.Viewer, interest: Interest) -> reading.Scope | None:
+    async def _allowed(self, person: identity.Viewer, interest: Interest) -> tuple[Interest, reading.Scope | None]:
         key = TaskKey(interest.tenant_id, interest.task_id or "")
         snapshot = await self._feed.sources.reading.snapshot(key)
         if snapshot is None or snapshot.task.deleted_at is not None or not person.scope.covers(snapshot.task):
             raise _unseen()
+        task = snapshot.task
+        by_right = person.scope.everything or task.owner_id == person.user_id
         # Every entry of a task names its owner, so the owner's part of the log holds all of them.
-        return reading.Scope(interest.tenant_id, snapshot.task.owner_id)
+        part = reading.Scope(interest.tenant_id, task.owner_id)
+        return replace(interest, through=None if by_right else task.project_id), part
 
 
 def _unseen() -> Rejection:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 
 from milepost.gateway.audience import Audience
 from milepost.gateway.limits import ResetReason, StreamMetrics
-from milepost.gateway.message import Current, Encoder, Material, Message
+from milepost.gateway.message import Current, Encoder, Material, Message, project_of
+from milepost.gateway.others import hand_on
 from milepost.gateway.sources import PAGE, Sources, load_events, load_states, material_of, newest_of_each
 from milepost.gateway.viewer import Viewer
 from milepost.ports.stream import Committed, Logged, Window
@@ -148,9 +149,16 @@ class Tail:
     def _missing(self, page: Sequence[Logged], asked: dict[str, bool]) -> dict[str, bool]:
         """Tasks whose state is yet to be loaded, and whether with steps; viewers may have joined meanwhile."""
         missing: dict[str, bool] = {}
+        granted = {
+            project_of(row.entry)
+            for row in page
+            if row.entry.kind == "access.granted" and self.audience.streams_of(row.entry.audience_user)
+        }
         for row in page:
             entry = row.entry
-            if entry.kind != "task" or entry.task_id is None or not self.audience.wants(entry):
+            if entry.kind != "task" or entry.task_id is None:
+                continue
+            if not self.audience.wants(entry) and entry.audience_project not in granted:
                 continue
             steps = self.audience.wants_detail(entry)
             if entry.task_id not in asked or (steps and not asked[entry.task_id]):
@@ -171,6 +179,9 @@ class Tail:
 
     def _deliver(self, row: Logged, material: Material) -> None:
         entry = row.entry
+        if entry.kind not in ("task", "task.removed"):
+            hand_on(self.audience, self._encoder, self.epoch, row)
+            return
         if not self.audience.wants(entry):
             return
         wide, narrow, detail = self.audience.of(entry)
@@ -178,7 +189,7 @@ class Tail:
             self._put(self._encoder.removed(self.epoch, row), [*wide, *narrow, *detail])
             return
         current = material.states.get(entry.task_id or "")
-        if entry.kind != "task" or current is None or current.task.deleted_at is not None:
+        if current is None or current.task.deleted_at is not None:
             return
         if wide:
             self._put(self._encoder.summary(self.epoch, row, current.task, "USER_SUMMARY"), wide)

@@ -19,6 +19,8 @@ class Interest(Struct, frozen=True):
     personal: bool = False
     project_ids: frozenset[str] = frozenset()
     task_id: str | None = None
+    through: str | None = None
+    """The project that alone gives the right to look at `task_id`; None for its owner and for administrators."""
 
 
 class Outlet(Protocol):
@@ -46,12 +48,14 @@ class Viewer:
     """Waits in its queue until its replay is done (`live`), then has its outlet called for everything that comes.
 
     `joined` is the R at which it joined its tail, `told` the position up to which it has been sent everything. `end`
-    says why the stream is over, once it is; `interrupted` where its last reset stands: a replay is over then.
+    says why the stream is over, once it is; `interrupted` where its last reset stands: a replay is over then. `access`
+    holds what the stream told of its projects since it joined, until its rights were read.
     """
 
     __slots__ = (
         "_limits",
         "_metrics",
+        "access",
         "end",
         "interest",
         "interrupted",
@@ -66,6 +70,7 @@ class Viewer:
 
     def __init__(self, interest: Interest, limits: StreamLimits, metrics: StreamMetrics, joined: int) -> None:
         self.interest = interest
+        self.access: dict[str, bool] | None = {}
         self.queue = Queue()
         self.outlet: Outlet | None = None
         self.live = False
@@ -86,7 +91,8 @@ class Viewer:
         if replaced is None:
             self.finish("slow")
             return
-        self.told = message.position
+        if message.place is not None:
+            self.told = message.position
         if replaced:
             self._metrics.collapsed(replaced)
         self._wake()
@@ -96,6 +102,11 @@ class Viewer:
         self.queue.clear()
         self.interrupted = reset.position
         self.put(reset)
+
+    def rebase(self, position: int) -> None:
+        """Begins anew at this position, as if it had joined there."""
+        self.queue.clear()
+        self.joined = self.told = position
 
     def go_live(self) -> None:
         """The replay is done: what has come meanwhile goes out, and so does everything from now on."""
@@ -113,6 +124,17 @@ class Viewer:
         self.end = reason
         if reason != "drained" or not self.live:
             self.queue.clear()
+        if self.outlet is not None:
+            self.outlet.ended()
+        self._wake()
+
+    def dismiss(self, last: Message) -> None:
+        """Ends the stream with one last message, since the viewer may not see what it is about any more."""
+        if self.end is not None:
+            return
+        self.queue.clear()
+        self.put(last)
+        self.end = "revoked"
         if self.outlet is not None:
             self.outlet.ended()
         self._wake()

@@ -1,5 +1,6 @@
 """Who may: tenants, credentials, user sessions, one-time codes and the audit log. Secrets are stored as hashes."""
 
+from collections.abc import Collection
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -39,6 +40,16 @@ class UserSession(Struct, frozen=True):
     created_at: int
     expires_at: int
     revoked_at: int | None = None
+
+
+class Membership(Struct, frozen=True):
+    """A change of who may see a project. From the first one on, its members are kept here and claims count no more."""
+
+    tenant_id: str
+    project_id: str
+    granted: tuple[str, ...]
+    revoked: tuple[str, ...]
+    at: int
 
 
 class OnceCode(Struct, frozen=True):
@@ -106,6 +117,13 @@ class Access(Protocol):
 
     async def revoke_session(self, session_id: str, now: int) -> bool:
         """Ends one; False if it is unknown or ended already."""
+        ...
+
+    async def projects_of(self, tenant_id: str, user_id: str, claimed: Collection[str]) -> frozenset[str]:
+        """The projects a user may see now: those with the user as a member, and claimed ones without members here.
+
+        The one rule of membership: lists, details, streams and tokens all ask it.
+        """
         ...
 
     async def add_code(self, code: OnceCode) -> None:

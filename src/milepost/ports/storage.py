@@ -14,8 +14,10 @@ from msgspec import Struct, field
 from milepost.domain.events import Event, Evidence, StreamEntry
 from milepost.domain.facts import Fact
 from milepost.domain.lifecycle import STEP_FACTS
+from milepost.domain.notices import Notification
 from milepost.domain.state import Step, Task, TaskKey, TaskState
-from milepost.ports.access import AuditEntry
+from milepost.ports.access import AuditEntry, Membership
+from milepost.ports.notices import Broadcast, ReadMark
 
 T = TypeVar("T")
 
@@ -121,6 +123,10 @@ class Writes(Struct):
     results: list[CommandResult] = field(default_factory=list[CommandResult])
     entries: list[StreamEntry] = field(default_factory=list[StreamEntry])
     audits: list[AuditEntry] = field(default_factory=list[AuditEntry])
+    notifications: list[Notification] = field(default_factory=list[Notification])
+    """Each belongs to the entry of its task and version, and takes that entry's position."""
+    memberships: list[Membership] = field(default_factory=list[Membership])
+    broadcasts: list[Broadcast] = field(default_factory=list[Broadcast])
 
 
 class Transaction(Protocol):
@@ -143,6 +149,22 @@ class Transaction(Protocol):
 
         Tenants are taken in sorted order. A task's `last_position` becomes that of its newest entry.
         """
+        ...
+
+    async def members(self, tenant_id: str, project_id: str) -> frozenset[str] | None:
+        """Locks a project's members; None while sessions' claims decide about it."""
+        ...
+
+    async def claimants(self, tenant_id: str, project_id: str, now: int) -> frozenset[str]:
+        """The users of sessions in force that claim a project."""
+        ...
+
+    async def mark_read(self, mark: ReadMark) -> int:
+        """Marks a user's notifications; how many of them were unread."""
+        ...
+
+    async def forget_results(self, tenant_id: str, before: int) -> None:
+        """Forgets the results of commands about no task that were given before this instant (UTC ms)."""
         ...
 
     async def touch(self, steps: Sequence[StepKey], now: int) -> None:

@@ -1,12 +1,13 @@
 """Stores identities, on every database. Each method is a transaction of its own."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import BindParameter, Executable, bindparam, delete, insert, literal_column, select, update
 
 from milepost.clock import Clock
 from milepost.ports.access import AuditEntry, Credential, OnceCode, UserSession
+from milepost.storage.members import projects_of
 from milepost.storage.rows import AUDITED, CODE, CREDENTIAL, SESSION, Row, Shape, audit_row
 from milepost.storage.session import Database, Session
 from milepost.storage.tables import audit_log, service_credential, stream, used_once, user_session
@@ -115,6 +116,10 @@ class SqlAccess:
     async def revoke_session(self, session_id: str, now: int) -> bool:
         """Ends one, once."""
         return await self._change(REVOKE_SESSION, {"id": session_id, "now": now}) == 1
+
+    async def projects_of(self, tenant_id: str, user_id: str, claimed: Collection[str]) -> frozenset[str]:
+        """The projects a user may see now."""
+        return await self._database.read(lambda session: projects_of(session, tenant_id, user_id, claimed))
 
     async def add_code(self, code: OnceCode) -> None:
         """Stores a one-time code, and forgets those whose time is over."""

@@ -64,7 +64,8 @@ def _own(shape: Shape[Any]) -> list[ColumnElement[Any]]:
     return [shape.table.c[name] for name in shape.columns[: shape.width]]
 
 
-def _places(prefix: str, width: int) -> list[Any]:
+def places(prefix: str, width: int) -> list[Any]:
+    """The places of a list of bound values."""
     return [bindparam(f"{prefix}{index}") for index in range(width)]
 
 
@@ -108,13 +109,13 @@ PENDING = (
 @lru_cache
 def tasks_by_id(width: int) -> Select[*tuple[Any, ...]]:
     """Tasks of one tenant by their ids."""
-    return select(*_own(TASK)).where(task.c.tenant_id == TENANT, task.c.task_id.in_(_places("id", width)))
+    return select(*_own(TASK)).where(task.c.tenant_id == TENANT, task.c.task_id.in_(places("id", width)))
 
 
 @lru_cache
 def steps_of(width: int, *, every: bool) -> Select[*tuple[Any, ...]]:
     """The steps of some tasks: all attempts, or the current ones."""
-    found = select(*_own(STEP)).where(task_step.c.tenant_id == TENANT, task_step.c.task_id.in_(_places("id", width)))
+    found = select(*_own(STEP)).where(task_step.c.tenant_id == TENANT, task_step.c.task_id.in_(places("id", width)))
     return found if every else found.where(task_step.c.current == literal_column("1"))
 
 
@@ -122,7 +123,7 @@ def steps_of(width: int, *, every: bool) -> Select[*tuple[Any, ...]]:
 def events_at(width: int) -> Select[*tuple[Any, ...]]:
     """Events by tenant, task and version."""
     log = task_event_log.c
-    keys = zip(_places("tenant", width), _places("task", width), _places("version", width), strict=True)
+    keys = zip(places("tenant", width), places("task", width), places("version", width), strict=True)
     return select(*_own(EVENT)).where(
         or_(*(and_(log.tenant_id == a, log.task_id == b, log.task_version == c) for a, b, c in keys))
     )
@@ -131,7 +132,7 @@ def events_at(width: int) -> Select[*tuple[Any, ...]]:
 @lru_cache
 def windows(width: int) -> Select[*tuple[Any, ...]]:
     """The tops and floors of some tenants."""
-    return select(stream.c.tenant_id, stream.c.top, stream.c.floor).where(stream.c.tenant_id.in_(_places("id", width)))
+    return select(stream.c.tenant_id, stream.c.top, stream.c.floor).where(stream.c.tenant_id.in_(places("id", width)))
 
 
 @lru_cache

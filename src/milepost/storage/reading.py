@@ -94,7 +94,8 @@ class SqlReading:
         return tuple(PendingStep(TaskKey(tenant, task), step) for tenant, task, step in rows)
 
 
-async def _cursor(session: Session, tenant_id: str) -> tuple[str, int, int]:
+async def cursor_of(session: Session, tenant_id: str) -> tuple[str, int, int]:
+    """The epoch, and the top and floor of a tenant's stream: read before what they are told with."""
     ((epoch,),) = await session.rows(queries.EPOCH, {})
     rows = await session.rows(queries.TOP, {"tenant": tenant_id})
     top, floor = rows[0] if rows else (0, 0)
@@ -126,14 +127,14 @@ async def _steps(session: Session, tenant_id: str, ids: Sequence[str], *, every:
 async def _snapshots(
     session: Session, tenant_id: str, ids: Sequence[str], *, steps: bool, every: bool
 ) -> dict[str, Snapshot]:
-    epoch, top, _ = await _cursor(session, tenant_id)
+    epoch, top, _ = await cursor_of(session, tenant_id)
     tasks = await _tasks(session, tenant_id, ids)
     parts = await _steps(session, tenant_id, list(tasks), every=every) if steps else {}
     return {key: Snapshot(task, tuple(parts.get(key, ())), epoch, top) for key, task in tasks.items()}
 
 
 async def _page(session: Session, scope: Scope, filters: Filters, before: tuple[int, str] | None, limit: int) -> Page:
-    epoch, top, _ = await _cursor(session, scope.tenant_id)
+    epoch, top, _ = await cursor_of(session, scope.tenant_id)
     values: dict[str, Any] = {"tenant": scope.tenant_id, "user": scope.user_id, "limit": limit + 1}
     given = {name: value for name, value in _given(filters).items() if value is not None}
     names = set(given)
@@ -177,7 +178,7 @@ def _branches(scope: Scope, filters: Filters) -> list[tuple[tuple[str, ...], dic
 
 
 async def _changes(session: Session, scope: Scope, after: int, limit: int) -> Changes:
-    epoch, top, floor = await _cursor(session, scope.tenant_id)
+    epoch, top, floor = await cursor_of(session, scope.tenant_id)
     tasks: list[Task] = []
     seen = 0
     place = after

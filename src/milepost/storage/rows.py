@@ -9,11 +9,13 @@ from msgspec.structs import astuple
 from sqlalchemy import Table
 
 from milepost.domain.events import Event, Evidence, PrivateFacts, PublicFacts, StreamEntry
+from milepost.domain.notices import Action, Notification
 from milepost.domain.state import Pending, Step, Task
 from milepost.domain.values import Data, Failure, Number, Progress, ResultRef, StructuredError
 from milepost.ports.access import AuditEntry, Credential, OnceCode, Right, Role, UserSession
+from milepost.ports.notices import Broadcast
 from milepost.ports.storage import CommandResult, Remembered
-from milepost.storage import tables
+from milepost.storage import notice_tables, tables
 
 S = TypeVar("S", bound=msgspec.Struct)
 Row = Sequence[Any]
@@ -98,6 +100,8 @@ EVENT = Shape(Event, tables.task_event_log, json={"public": PublicFacts, "privat
 EVIDENCE = Shape(Evidence, tables.task_event_evidence, json={"payload": PublicFacts}, derived=_conflict)
 REMEMBERED = Shape(Remembered, tables.task_event_dedup, raw=("answer",))
 RESULT = Shape(CommandResult, tables.command_result, raw=("answer",))
+NOTIFICATION = Shape(Notification, notice_tables.notification, json={"actions": tuple[Action, ...]})
+BROADCAST = Shape(Broadcast, notice_tables.system_broadcast)
 CREDENTIAL = Shape(Credential, tables.service_credential, json={"rights": frozenset[Right]})
 SESSION = Shape(UserSession, tables.user_session, json={"project_ids": frozenset[str], "roles": frozenset[Role]})
 CODE = Shape(OnceCode, tables.used_once, raw=("body",))

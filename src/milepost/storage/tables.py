@@ -3,23 +3,14 @@
 The columns of a table that holds a value of the domain or of a port are its fields, in order, then what is derived.
 """
 
-from typing import Any
+from sqlalchemy import Column, PrimaryKeyConstraint, UniqueConstraint
 
-from sqlalchemy import Column, ColumnElement, Index, MetaData, PrimaryKeyConstraint, Table, UniqueConstraint
-from sqlalchemy.schema import SchemaItem
-
+from milepost.storage import notice_tables
 from milepost.storage.columns import Count, Flag, Hash, Id, Json, Key, Millis, Prose, RowId, Small, Word
+from milepost.storage.metadata import index as _index
+from milepost.storage.metadata import table as _table
 
-metadata = MetaData()
-
-
-def _table(name: str, *parts: SchemaItem, **options: Any) -> Table:
-    return Table(name, metadata, *parts, **options)
-
-
-def _index(name: str, table: Table, *columns: str, where: ColumnElement[bool] | None = None) -> None:
-    Index(name, *(table.c[column] for column in columns), sqlite_where=where, postgresql_where=where)
-
+metadata = notice_tables.metadata
 
 # Derived: listed_at is created_at until the task is deleted, lists never walk over tombstones; search is title and id
 # without case, folded by us, because databases disagree about case.

@@ -12,13 +12,17 @@ Fields = dict[str, Any]
 
 
 class Held(Struct, frozen=True):
-    """What a client holds: views as JSON objects, each detail as `{task, steps}`; `removed` are tombstones."""
+    """What a client holds: views as JSON objects, each detail as `{task, steps}`; `removed` are tombstones.
+
+    `alerts` are the ids that popped up, in order; None for a client that shows none.
+    """
 
     epoch: str
     tasks: Sequence[Fields]
     details: Sequence[Fields] = ()
     removed: Sequence[str] = ()
     owes: bool = False
+    alerts: Sequence[str] | None = None
 
 
 class ConversingClient(Protocol):
@@ -45,6 +49,7 @@ class Expected(Struct, frozen=True, forbid_unknown_fields=True):
     details: list[Fields] = field(default_factory=list[Fields])
     removed: list[str] = field(default_factory=list[str])
     owes: bool = False
+    alerts: list[str] = field(default_factory=list[str])
 
 
 class Conversation(Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,6 +92,8 @@ def _differences(expected: Expected, held: Held) -> list[str]:
         for name in ("epoch", "owes")
         if getattr(held, name) != getattr(expected, name)
     ]
+    if held.alerts is not None and list(held.alerts) != expected.alerts:
+        found.append(f"alerts: {list(held.alerts)}, not {expected.alerts}")
     if not set(expected.removed) <= set(held.removed):
         found.append(f"removed: {sorted(held.removed)}, not {expected.removed}")
     found += _views("task", {task["id"]: task for task in expected.tasks}, {task["id"]: task for task in held.tasks})
@@ -126,6 +133,8 @@ def _message(message: Fields, defaults: Fields) -> Fields:
     if message["kind"] == "snapshot":
         return _snapshot(message, defaults)
     whole = defaults[message["kind"]] | message
+    if whole.get("notice") is not None:
+        whole["notice"] = defaults["notice"] | whole["notice"]
     if "task" in whole:
         whole["task"] = defaults["task"] | whole["task"]
     if whole.get("steps") is not None:

@@ -18,6 +18,7 @@ from milepost.bootstrap.databases import Database, open_database
 from milepost.bootstrap.service import serve
 from milepost.clock import Clock
 from milepost.domain.state import TaskKey, TaskState
+from milepost.ports.notices import ReadMark
 from milepost.ports.storage import Known, StepKey, Storage, Transaction, Wanted, Writes
 from milepost.settings.reading import load
 from milepost.settings.sections import Settings
@@ -73,6 +74,22 @@ class MortalTransaction:
         first = await self._inner.write(writes)
         self._fate.passes("written")
         return first
+
+    async def members(self, tenant_id: str, project_id: str) -> frozenset[str] | None:
+        """A project's members."""
+        return await self._inner.members(tenant_id, project_id)
+
+    async def claimants(self, tenant_id: str, project_id: str, now: int) -> frozenset[str]:
+        """Whose sessions claim a project."""
+        return await self._inner.claimants(tenant_id, project_id, now)
+
+    async def mark_read(self, mark: ReadMark) -> int:
+        """Marks notifications."""
+        return await self._inner.mark_read(mark)
+
+    async def forget_results(self, tenant_id: str, before: int) -> None:
+        """Forgets old results."""
+        await self._inner.forget_results(tenant_id, before)
 
     async def touch(self, steps: Sequence[StepKey], now: int) -> None:
         """A sign of life."""

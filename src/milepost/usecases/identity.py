@@ -17,7 +17,10 @@ T = TypeVar("T")
 
 
 class Viewer(Struct, frozen=True):
-    """A signed-in person: one tenant, projects and roles the host product vouched for. `expires_at` in UTC ms."""
+    """A signed-in person: one tenant, the projects the person may see now, the roles the host product vouched for.
+
+    `expires_at` in UTC ms.
+    """
 
     session_id: str
     tenant_id: str
@@ -51,11 +54,13 @@ class Identities:
             raise Rejection("UNAUTHENTICATED", "Sign in: the session is unknown.")
         if session.revoked_at is not None or session.expires_at <= now:
             raise Rejection("UNAUTHENTICATED", "Sign in again: the session has ended.")
+        # Not remembered, unlike the session: who reads after joining a stream must see every change up to there.
+        projects = await self._access.projects_of(session.tenant_id, session.user_id, session.project_ids)
         return Viewer(
             session.session_id,
             session.tenant_id,
             session.user_id,
-            session.project_ids,
+            projects,
             session.roles,
             session.expires_at,
         )

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
+import msgspec
 from msgspec.structs import replace
 
 from milepost.domain.events import Event, Evidence, StreamEntry
 from milepost.domain.lifecycle import MERGEABLE
+from milepost.domain.notices import Notice, Notification, Seen, kept, lasts, notice_of
 from milepost.domain.outcomes import Accepted
 from milepost.domain.state import Step, Task, TaskKey, TaskState
 from milepost.ports.access import AuditEntry
@@ -33,6 +35,7 @@ class Ledger:
         self._events: list[Event] = []
         self._entries: list[StreamEntry] = []
         self._audits: list[AuditEntry] = []
+        self._notifications: list[Notification] = []
 
     def state(self, key: TaskKey) -> TaskState | None:
         """A task as it stands now; None where there is none."""
@@ -70,6 +73,7 @@ class Ledger:
     def apply(self, change: Accepted) -> None:
         """Moves the state on, and makes the event and its stream entry where the change has one."""
         key = change.task.key
+        before = self._seen(key, change.event) if change.event is not None else None
         if key not in self._tasks:
             self._born.add(key)
             self._steps[key] = {}
@@ -82,7 +86,21 @@ class Ledger:
             place = SeqKey.of(change.event)
             if place is not None:
                 self._owners[place] = change.event.event_id
-            self._entries.append(_entry(change.task, change.event, self.now))
+            self._tell(change.task, change.event, before)
+
+    def _seen(self, key: TaskKey, event: Event) -> Seen | None:
+        task = self._tasks.get(key)
+        if task is None:
+            return None
+        failed = task.failure.step_id if task.failure else None
+        return Seen(task, self._steps[key].get(event.step_id or failed or ""))
+
+    def _tell(self, task: Task, event: Event, before: Seen | None) -> None:
+        after = self._seen(task.key, event)
+        notice = notice_of(self.epoch, event, before, after) if after is not None else None
+        self._entries.append(_entry(task, event, self.now, notice))
+        if notice is not None and lasts(notice):
+            self._notifications.append(kept(notice, task, self.now))
 
     def put(self, step: Step) -> None:
         """Replaces one step's row, or adds it where this attempt is new."""
@@ -108,6 +126,7 @@ class Ledger:
             results=list(self._results.values()),
             entries=self._entries,
             audits=self._audits,
+            notifications=self._notifications,
         )
 
     def committed(self, first: Mapping[str, int]) -> list[Committed]:
@@ -127,7 +146,7 @@ class Ledger:
         return Committed(tenant_id, self.epoch, logged, states, events)
 
 
-def _entry(task: Task, event: Event, now: int) -> StreamEntry:
+def _entry(task: Task, event: Event, now: int, notice: Notice | None) -> StreamEntry:
     return StreamEntry(
         tenant_id=task.tenant_id,
         kind="task" if task.deleted_at is None else "task.removed",
@@ -136,5 +155,6 @@ def _entry(task: Task, event: Event, now: int) -> StreamEntry:
         task_version=task.version,
         audience_user=task.owner_id,
         audience_project=task.project_id,
-        mergeable=event.event_type in MERGEABLE,
+        mergeable=notice is None and event.event_type in MERGEABLE,
+        body=None if notice is None else msgspec.json.encode(notice).decode(),
     )

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from milepost.domain.clocks import ClockMark
 from milepost.domain.events import Event
+from milepost.domain.notices import Level, Notice
 from milepost.wire.numbers import Decimal, Instant, instant
 from milepost.wire.views import (
     DataView,
@@ -35,7 +36,10 @@ class TriggerEvent(Struct, frozen=True, rename="camel"):
 
 
 class TaskSummary(Struct, frozen=True, rename="camel", tag_field="kind", tag="task.summary"):
-    """A task of one's own or of one's project, as it is now."""
+    """A task of one's own or of one's project, as it is now.
+
+    A `notice` is shown once by its id, whatever the version says, and never where the message is `replayed`.
+    """
 
     schema_version: int
     epoch: str
@@ -44,6 +48,7 @@ class TaskSummary(Struct, frozen=True, rename="camel", tag_field="kind", tag="ta
     version: Decimal
     committed_at: Instant
     task: TaskView
+    notice: Notice | None = None
     replayed: bool = False
 
 
@@ -93,7 +98,95 @@ class Reset(Struct, frozen=True, rename="camel", tag_field="kind", tag="reset"):
     reason: Literal["BEHIND", "FLOOR", "EPOCH", "FUTURE"]
 
 
-Message = TaskSummary | TaskDetail | TaskRemoved | Hello | Reset
+class AccessGranted(Struct, frozen=True, rename="camel", tag_field="kind", tag="access.granted"):
+    """The viewer may see a project from here on; the client loads its list."""
+
+    schema_version: int
+    epoch: str
+    position: Decimal
+    committed_at: Instant
+    project_id: str
+    replayed: bool = False
+
+
+class AccessRevoked(Struct, frozen=True, rename="camel", tag_field="kind", tag="access.revoked"):
+    """The viewer may not see a project any more; the client drops what only it showed."""
+
+    schema_version: int
+    epoch: str
+    position: Decimal
+    committed_at: Instant
+    project_id: str
+    replayed: bool = False
+
+
+class NoticeRead(Struct, frozen=True, rename="camel", tag_field="kind", tag="notice.read"):
+    """Another device marked notifications as read: those named by `ids`, or all up to the cursor `upTo`."""
+
+    schema_version: int
+    epoch: str
+    position: Decimal
+    committed_at: Instant
+    ids: tuple[str, ...] | None
+    up_to: str | None
+    replayed: bool = False
+
+
+class BroadcastProject(Struct, frozen=True, rename="camel", tag_field="kind", tag="broadcast.project"):
+    """Something for everybody in a project; shown once by its id, and not after `validUntil`."""
+
+    schema_version: int
+    epoch: str
+    position: Decimal
+    committed_at: Instant
+    project_id: str
+    id: str
+    level: Level
+    title: str
+    message: str
+    valid_until: Instant
+    replayed: bool = False
+
+
+class BroadcastTenant(Struct, frozen=True, rename="camel", tag_field="kind", tag="broadcast.tenant"):
+    """Something for everybody in the tenant; shown once by its id, and not after `validUntil`."""
+
+    schema_version: int
+    epoch: str
+    position: Decimal
+    committed_at: Instant
+    id: str
+    level: Level
+    title: str
+    message: str
+    valid_until: Instant
+    replayed: bool = False
+
+
+class BroadcastSystem(Struct, frozen=True, rename="camel", tag_field="kind", tag="broadcast.system"):
+    """Something for everyone online. It has no position, and comes again with every connection while it is in force."""
+
+    schema_version: int
+    id: str
+    level: Level
+    title: str
+    message: str
+    valid_until: Instant
+
+
+Message = (
+    TaskSummary
+    | TaskDetail
+    | TaskRemoved
+    | AccessGranted
+    | AccessRevoked
+    | NoticeRead
+    | BroadcastProject
+    | BroadcastTenant
+    | BroadcastSystem
+    | Hello
+    | Reset
+)
 
 
 class TimelineItem(Struct, frozen=True, rename="camel"):

@@ -3,6 +3,7 @@
 import { Detail } from "./detail.js";
 import { hide } from "./dom.js";
 import { showList } from "./list.js";
+import { Notices } from "./notices.js";
 import { Store, position } from "./store.js";
 import { Stream } from "./stream.js";
 import { timeOfDay, write } from "./time.js";
@@ -43,6 +44,8 @@ function post(path, body, headers = {}) {
   return call(path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 }
 
+const notices = new Notices({ call, post, toast: $("toast"), unread: $("unread"), mark: $("mark-read") });
+
 // Signing in
 
 async function begin() {
@@ -80,6 +83,7 @@ function enter(session) {
   hide($("who"), false);
   const projects = session.projectIds.length ? ` · ${session.projectIds.join(", ")}` : "";
   write($("who-name"), `${session.userId} at ${session.tenantId}${projects}`);
+  notices.count();
   list ??= new Stream("/api/stream", { message: heard, state: connection, check });
   route();
 }
@@ -88,6 +92,7 @@ function signedOut(byUsedLink) {
   list?.close();
   selected?.stream.close();
   list = selected = null;
+  notices.clear();
   hide($("board"), true);
   hide($("who"), true);
   hide($("banner"), true);
@@ -161,6 +166,11 @@ async function heard(kind, message, id) {
   if (kind === "reset") {
     if (message.epoch !== store.epoch || position(store.cursor) < position(message.cursor)) await snapshot();
     if (list) list.cursor = message.cursor;
+    return;
+  }
+  notices.heard(kind, message);
+  if (kind === "notice.read" || kind.startsWith("broadcast.")) {
+    if (id && !owed && !store.foreign(message)) moved(id);
     return;
   }
   if (owed) waiting.push([kind, message, id]);

@@ -92,4 +92,7 @@ export class Stream {
   }
 }
 
-const KINDS = ["hello", "reset", "task.summary", "task.detail", "task.removed", "access.granted", "access.revoked"];
+const KINDS = [
+  ...["hello", "reset", "task.summary", "task.detail", "task.removed", "access.granted", "access.revoked"],
+  ...["notice.read", "broadcast.project", "broadcast.tenant", "broadcast.system"],
+];

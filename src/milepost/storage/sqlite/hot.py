@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from milepost.domain.lifecycle import ENDS
-from milepost.storage.rows import AUDITED, EVENT, EVIDENCE, REMEMBERED, RESULT, STEP, TASK, Row, Shape
+from milepost.storage.rows import AUDITED, EVENT, EVIDENCE, NOTIFICATION, REMEMBERED, RESULT, STEP, TASK, Row, Shape
 from milepost.storage.tables import stream_log
 
 SIZES = (256, 64, 16, 4, 1)
@@ -102,6 +102,7 @@ INSERT_EVIDENCE = _insert(EVIDENCE, " ON CONFLICT DO NOTHING")
 INSERT_ANSWER = _insert(REMEMBERED)
 INSERT_RESULT = _insert(RESULT)
 INSERT_AUDIT = Statement(f"INSERT INTO audit_log ({', '.join(AUDITED)}) VALUES {{rows}}", len(AUDITED))
+INSERT_NOTIFICATION = _insert(NOTIFICATION)
 INSERT_ENTRY = Statement(
     f"INSERT INTO stream_log ({', '.join(stream_log.c.keys())}) VALUES {{rows}}", len(stream_log.c.keys())
 )

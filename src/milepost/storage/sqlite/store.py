@@ -12,6 +12,7 @@ from typing import TypeVar
 from milepost.clock import Clock
 from milepost.ports.storage import Transaction, Unavailable
 from milepost.storage.access import SqlAccess
+from milepost.storage.notices import SqlNotices
 from milepost.storage.operating import SqlOperating
 from milepost.storage.reading import SqlReading
 from milepost.storage.schema import is_current
@@ -59,6 +60,7 @@ class SqliteStorage:
         self.stream_log = SqlStreamLog(self)
         self.access = SqlAccess(self, clock)
         self.operating = SqlOperating(self)
+        self.notices = SqlNotices(self)
 
     async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Runs a use case in one transaction on the writer thread and commits it."""

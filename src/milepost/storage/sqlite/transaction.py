@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from milepost.domain.events import StreamEntry
+from milepost.domain.notices import Notification
 from milepost.domain.state import Step, Task, TaskKey, TaskState
+from milepost.ports.notices import ReadMark
 from milepost.ports.storage import (
     CommandResult,
     EventKey,
@@ -19,8 +21,21 @@ from milepost.ports.storage import (
     Wanted,
     Writes,
 )
-from milepost.storage.rows import EVENT, EVIDENCE, REMEMBERED, RESULT, STEP, TASK, Row, audit_row, entry_row
+from milepost.storage import members, notices
+from milepost.storage.rows import (
+    EVENT,
+    EVIDENCE,
+    NOTIFICATION,
+    REMEMBERED,
+    RESULT,
+    STEP,
+    TASK,
+    Row,
+    audit_row,
+    entry_row,
+)
 from milepost.storage.sqlite import hot
+from milepost.storage.sqlite.session import SqliteSession
 
 
 class SqliteTransaction:
@@ -56,7 +71,7 @@ class SqliteTransaction:
         """Writes everything; the first new position of each tenant."""
         connection = self._connection
         first = self._number(writes.entries)
-        placed, newest = _place(writes.entries, first)
+        placed, newest, versions = _place(writes.entries, first)
         hot.put(connection, hot.INSERT_TASK, [TASK.row(_moved(task, newest)) for task in writes.new_tasks])
         hot.put(connection, hot.UPDATE_TASK, [TASK.row(_moved(task, newest)) for task in writes.tasks])
         for task in writes.tasks:
@@ -70,8 +85,35 @@ class SqliteTransaction:
         hot.put(connection, hot.INSERT_ANSWER, [REMEMBERED.row(answer) for answer in answers])
         hot.put(connection, hot.INSERT_RESULT, [RESULT.row(result) for result in writes.results])
         hot.put(connection, hot.INSERT_AUDIT, [audit_row(entry) for entry in writes.audits])
+        hot.put(
+            connection, hot.INSERT_NOTIFICATION, [NOTIFICATION.row(_at(one, versions)) for one in writes.notifications]
+        )
         hot.put(connection, hot.INSERT_ENTRY, placed)
+        await self._write_seldom(writes)
         return first
+
+    async def _write_seldom(self, writes: Writes) -> None:
+        session = SqliteSession(self._connection)
+        for membership in writes.memberships:
+            await members.change(session, membership)
+        for broadcast in writes.broadcasts:
+            await notices.announce(session, broadcast)
+
+    async def members(self, tenant_id: str, project_id: str) -> frozenset[str] | None:
+        """A project's members, if they are kept here."""
+        return await members.members(SqliteSession(self._connection), tenant_id, project_id)
+
+    async def claimants(self, tenant_id: str, project_id: str, now: int) -> frozenset[str]:
+        """Whose sessions claim a project."""
+        return await members.claimants(SqliteSession(self._connection), tenant_id, project_id, now)
+
+    async def mark_read(self, mark: ReadMark) -> int:
+        """Marks what is unread."""
+        return await notices.mark_read(SqliteSession(self._connection), mark)
+
+    async def forget_results(self, tenant_id: str, before: int) -> None:
+        """Forgets old results of commands about no task."""
+        await notices.forget_results(SqliteSession(self._connection), tenant_id, before)
 
     async def touch(self, steps: Sequence[StepKey], now: int) -> None:
         """Records a sign of life of attempts that have not ended."""
@@ -116,17 +158,27 @@ class SqliteTransaction:
         return first
 
 
-def _place(entries: Sequence[StreamEntry], first: dict[str, int]) -> tuple[list[Row], dict[TaskKey, int]]:
+def _place(
+    entries: Sequence[StreamEntry], first: dict[str, int]
+) -> tuple[list[Row], dict[TaskKey, int], dict[tuple[TaskKey, int], int]]:
+    """The rows of entries, the newest position of each task, and that of each version."""
     following = dict(first)
     rows: list[Row] = []
     newest: dict[TaskKey, int] = {}
+    versions: dict[tuple[TaskKey, int], int] = {}
     for entry in entries:
         position = following[entry.tenant_id]
         following[entry.tenant_id] = position + 1
         rows.append(entry_row(entry, position))
         if entry.task_id is not None:
-            newest[TaskKey(entry.tenant_id, entry.task_id)] = position
-    return rows, newest
+            key = TaskKey(entry.tenant_id, entry.task_id)
+            newest[key] = position
+            versions[key, entry.task_version or 0] = position
+    return rows, newest, versions
+
+
+def _at(kept: Notification, versions: dict[tuple[TaskKey, int], int]) -> Notification:
+    return replace(kept, position=versions[TaskKey(kept.tenant_id, kept.task_id), kept.task_version])
 
 
 def _moved(task: Task, newest: dict[TaskKey, int]) -> Task:

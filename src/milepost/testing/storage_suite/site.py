@@ -4,6 +4,7 @@ from typing import Protocol
 
 from milepost.domain.state import TaskKey, TaskState
 from milepost.ports.access import Access
+from milepost.ports.notices import Notices
 from milepost.ports.operating import Operating
 from milepost.ports.reading import Reading
 from milepost.ports.storage import Known, Storage, Transaction, Wanted, Writes
@@ -33,6 +34,9 @@ class Store(Storage, Protocol):
     @property
     def operating(self) -> Operating:
         """What operators read and settle."""
+
+    def notices(self) -> Notices:
+        """The notification centre."""
         ...
 
     async def close(self) -> None:

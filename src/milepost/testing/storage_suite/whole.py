@@ -4,6 +4,7 @@ from milepost.testing.storage_suite.access import AccessSuite
 from milepost.testing.storage_suite.epochs import EpochSuite
 from milepost.testing.storage_suite.lists import ListSuite
 from milepost.testing.storage_suite.lookups import LookupSuite
+from milepost.testing.storage_suite.notices import NoticeSuite
 from milepost.testing.storage_suite.operating import OperatingSuite
 from milepost.testing.storage_suite.positions import PositionSuite
 from milepost.testing.storage_suite.processes import ProcessSuite
@@ -21,6 +22,7 @@ class StorageSuite(
     ReplaySuite,
     AccessSuite,
     OperatingSuite,
+    NoticeSuite,
     EpochSuite,
     ProcessSuite,
 ):
