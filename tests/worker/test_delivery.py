@@ -118,6 +118,21 @@ def test_retry_after_is_kept(bench: Bench):
     assert bench.wait() == 40.0
 
 
+def test_what_a_batch_puts_off_waits_as_long_as_its_answer_says_and_the_rest_is_delivered(bench: Bench):
+    first, second = bench.open(context("a")), bench.open(context("b"))
+    for stream in (first, second):
+        bench.put(stream, "STEP_STARTED")
+        bench.source()
+    send = bench.next()
+    assert send.kind == "BATCH"
+    told = results(accepted(), problem(429, "RATE_LIMITED"))
+    bench.answer(send, Reply(200, told.body, {"retry-after": "40"}))
+    assert bench.wait() == 40.0
+    bench.now += 40
+    started = [event["stepId"] for event in bench.exchange(accepted()) if event["eventType"] == "STEP_STARTED"]
+    assert started == ["b"]
+
+
 def test_an_expired_token_is_renewed_and_the_same_event_sent_again(bench: Bench):
     bench.put(bench.open(), "STEP_STARTED")
     bench.source(epoch=2)

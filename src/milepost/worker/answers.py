@@ -83,10 +83,13 @@ def judge(reply: Reply) -> Judged:
     return Judged(verdict, reply.status, problem.code, problem.detail, pointers, wait)
 
 
-def judge_result(result: Mapping[str, Any]) -> Judged:
-    """The meaning of one result of the batch route, which looks like an answer or a problem with its `status`."""
+def judge_result(result: Mapping[str, Any], headers: Mapping[str, str]) -> Judged:
+    """The meaning of one result of the batch route, which looks like an answer or a problem with its `status`.
+
+    `headers` are those of the whole answer: its `Retry-After` is meant for the results that were put off.
+    """
     status = result.get("status")
-    return judge(Reply(status if isinstance(status, int) else 502, msgspec.json.encode(result)))
+    return judge(Reply(status if isinstance(status, int) else 502, msgspec.json.encode(result), headers))
 
 
 def _verdict(status: int, problem: Problem | None) -> Verdict:

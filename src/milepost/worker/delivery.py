@@ -157,7 +157,7 @@ class Delivery:
     def _batch_answered(self, send: Send, reply: Reply, now: float) -> None:
         results = replies.results(reply)
         if len(results) == len(send.sendings):
-            self._settle(send.sendings, tuple(judge_result(result) for result in results), now)
+            self._settle(send.sendings, tuple(judge_result(result, reply.headers) for result in results), now)
             return
         problem = problem_of(reply.body)
         if 400 <= reply.status < 500 and reply.status not in (401, 408, 425, 429) and problem is not None:
