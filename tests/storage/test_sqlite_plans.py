@@ -11,14 +11,18 @@ import pytest
 from milepost.domain.state import TaskKey
 from milepost.ports.notices import ReadMark
 from milepost.ports.reading import Filters, Scope
+from milepost.ports.retention import AnswerPlace
 from milepost.ports.storage import EventKey, ResultKey, SeqKey, StepKey, Wanted, Writes
+from milepost.ports.watching import Place
 from milepost.storage.access import SqlAccess
 from milepost.storage.notices import SqlNotices
 from milepost.storage.reading import SqlReading
+from milepost.storage.retention import SqlRetention
 from milepost.storage.sqlite.session import SqliteSession
 from milepost.storage.sqlite.stepping import finish
 from milepost.storage.sqlite.transaction import SqliteTransaction
 from milepost.storage.stream_log import SqlStreamLog
+from milepost.storage.watching import SqlWatching
 from milepost.testing.storage_suite import samples
 from milepost.testing.storage_suite.site import TENANT
 from tests.parts.clocks import SetClock
@@ -211,3 +215,35 @@ def test_a_scan_would_be_found(connection: Explained):
     connection.execute("SELECT * FROM task WHERE tenant_id = 't' ORDER BY title")
     with pytest.raises(AssertionError):
         assert_cheap(connection)
+
+
+def test_the_health_scan_walks_along_what_is_due_however_many_tasks_there_are(connection: Explained):
+    watching = SqlWatching(OneConnection(connection))
+    finish(watching.due(99, None, PAGE))
+    finish(watching.due(99, Place(5, StepKey(TENANT, "task-1", "s", 1)), PAGE))
+    finish(watching.unanswered(99, PAGE))
+    finish(watching.unwatch([StepKey(TENANT, "task-1", "s", 1)]))
+    assert_cheap(connection)
+    walks = [step for step in connection.plans if "task_step_look" in step]
+    assert len(walks) == 2
+    assert all("(look_at,tenant_id,task_id,step_id,attempt)>(?,?,?,?,?)" in step or "look_at" in step for step in walks)
+    assert any("task_cancel_due (cancel_due_at<?)" in step for step in connection.plans)
+
+
+def test_watched_steps_are_counted_in_the_index_alone(connection: Explained):
+    finish(SqlWatching(OneConnection(connection)).watched())
+    assert ["COVERING INDEX task_step_look" in step for step in connection.plans] == [True]
+
+
+def test_retention_finds_what_is_old_along_indexes(connection: Explained):
+    retention = SqlRetention(OneConnection(connection))
+    entries = [samples.an_entry("task-1", number) for number in range(3)]
+    finish(SqliteTransaction(connection, lambda: 0).write(Writes(entries=entries, answers=[samples.an_answer()])))
+    connection.plans.clear()
+    finish(retention.trim_stream(TENANT, 2**50, 2))
+    finish(retention.forget_answers(AnswerPlace(1, TENANT, "e"), 2**50, 2))
+    finish(retention.drop_codes(99, 2))
+    finish(retention.drop_sessions(99, 2))
+    assert_cheap(connection)
+    for index in ("task_event_dedup_by_age", "used_once_expired", "user_session_expired"):
+        assert any(index in step for step in connection.plans), index

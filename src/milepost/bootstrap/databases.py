@@ -3,19 +3,25 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 
 from milepost.bootstrap.refusals import Misconfigured, NotAvailable, SchemaBehind
 from milepost.clock import Clock
 from milepost.ports.access import Access
+from milepost.ports.claims import Claims
 from milepost.ports.notices import Notices
 from milepost.ports.operating import Operating
 from milepost.ports.reading import Reading
+from milepost.ports.retention import Retention
 from milepost.ports.storage import Storage, Unavailable
 from milepost.ports.stream import StreamLog
+from milepost.ports.watching import Liveness, Watching
 from milepost.settings.sections import Settings
+
+if TYPE_CHECKING:
+    from milepost.storage.sqlite.store import SqliteStorage
 
 T = TypeVar("T")
 
@@ -32,6 +38,10 @@ class Database(Struct, frozen=True):
     access: Access
     operating: Operating
     notices: Notices
+    claims: Claims
+    watching: Watching
+    liveness: Liveness
+    retention: Retention
 
 
 def embedded_file(settings: Settings) -> Path | None:
@@ -84,9 +94,24 @@ async def open_database(settings: Settings, clock: Clock) -> AsyncGenerator[Data
     except (Unavailable, OSError) as error:
         raise NotAvailable(f"database {file}: {_line(error)}") from None
     try:
-        yield Database(storage, storage.reading, storage.stream_log, storage.access, storage.operating, storage.notices)
+        yield _ports(storage)
     finally:
         await storage.close()
+
+
+def _ports(storage: "SqliteStorage") -> Database:
+    return Database(
+        storage=storage,
+        reading=storage.reading,
+        log=storage.stream_log,
+        access=storage.access,
+        operating=storage.operating,
+        notices=storage.notices,
+        claims=storage.claims,
+        watching=storage.watching,
+        liveness=storage.liveness,
+        retention=storage.retention,
+    )
 
 
 def _file(settings: Settings) -> Path:

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp
 from milepost.api.app import build_app
 from milepost.api.beacons import beacon_rates
 from milepost.api.services import Options, Services
+from milepost.bootstrap.background import background
 from milepost.bootstrap.databases import Database
 from milepost.bootstrap.observing import CommitObserver
 from milepost.clock import Clock
@@ -17,7 +18,6 @@ from milepost.domain.rules import ProgressRules
 from milepost.gateway.feed import Feed
 from milepost.gateway.limits import StreamLimits
 from milepost.gateway.routes import stream_routes
-from milepost.roles.flusher import EVERY, flushing
 from milepost.roles.loop import Loop
 from milepost.settings.sections import Settings
 from milepost.telemetry.joins import JoinLog
@@ -80,15 +80,7 @@ def assemble(settings: Settings, database: Database, ring: KeyRing, clock: Clock
     )
     runs = set(settings.server.roles)
     streams = stream_routes(feed, services.identities) if runs & {"all", "gateway"} else []
-    step = flushing(
-        database.reading,
-        writer,
-        rulebook,
-        clock,
-        longest_ms=settings.progress.max_interval,
-        found=metrics.ingest.flushed,
-    )
-    loops = (Loop("flusher", step, EVERY, counted=metrics.step_done),) if runs & {"all", "reconciler"} else ()
+    loops = background(settings, database, clock, metrics, writer, rulebook)
     return Parts(build_app(services, streams), feed, writer, beats, loops, metrics)
 
 

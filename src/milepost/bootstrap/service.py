@@ -22,6 +22,7 @@ from milepost.telemetry.joins import JoinLog
 from milepost.telemetry.metrics import CONTENT_TYPE, Metrics
 
 ROLES: Final = ("all", "api", "gateway", "reconciler")
+_ANSWERS: Final = 30 * 86_400_000
 _LATER: Final = ("relay", "dispatcher", "inbox", "poller")
 _THRESHOLDS: Final = (50_000, 50, 1_000)
 Opening = Callable[[Settings, Clock], AbstractAsyncContextManager[Database]]
@@ -36,6 +37,8 @@ def check(settings: Settings) -> None:
             raise Misconfigured(f"server.roles: {role} {why}; there are {', '.join(ROLES)}")
     if not {"all", "api"} & set(settings.server.roles):
         raise Misconfigured("server.roles: one process serves an SQLite file, and it needs all or api")
+    if settings.retention.answers < _ANSWERS:
+        raise Misconfigured(f"retention.answers: {settings.retention.answers} is below the least of 30 days")
     absent = {
         "auth.oidc.issuer": bool(settings.auth.oidc.issuer),
         "wakeup.url": bool(settings.wakeup.url),

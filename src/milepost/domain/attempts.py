@@ -61,6 +61,7 @@ def _afresh(task: Task, number: int, rules: TaskRules, now: int) -> Task:
         failure=None,
         cancel_requested_at=None,
         cancel_requested_by=None,
+        cancel_unanswered_at=None,
         opened_at=now,
         started_at=None,
         finished_at=None,
@@ -92,6 +93,7 @@ def open_step_attempt(state: TaskState, step_id: str, opening: Opening, rules: T
         current_step=running_step(steps),
         cancel_requested_at=None,
         cancel_requested_by=None,
+        cancel_unanswered_at=None,
         updated_at=now,
     )
     task = progress_rules.recounted(moved, steps.values(), mode=rules.mode, may_fall=True)
@@ -170,4 +172,8 @@ def _next(step: Step, task_attempt: int, rules: TaskRules, now: int) -> Step:
         duration_source=None,
         error=None,
         updated_at=now,
+        patience_ms=step.stale_after_ms,
+        calm_at=None,
+        silent_since=None,
+        escalated=False,
     )

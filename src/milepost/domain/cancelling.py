@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from milepost.domain.events import PublicFacts
 from milepost.domain.outcomes import Accepted, Unchanged
-from milepost.domain.state import TaskState
+from milepost.domain.state import Task, TaskState
 from milepost.domain.trace import service_event
 
 
@@ -20,3 +20,10 @@ def request_cancel(
     )
     said = PublicFacts(reason=reason)
     return Accepted(asked, (), service_event(event_id, "TASK_CANCEL_REQUESTED", asked, None, now, requested_by, said))
+
+
+def due_at(task: Task) -> int | None:
+    """When a standing request to cancel is to be answered by; None where none waits or its silence was told of."""
+    if task.cancel_requested_at is None or task.cancel_unanswered_at is not None:
+        return None
+    return None if task.ended or task.deleted_at is not None else task.cancel_requested_at + task.cancel_deadline_ms

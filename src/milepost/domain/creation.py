@@ -80,6 +80,7 @@ def create(draft: TaskDraft, coordinator_id: str, rules: TaskRules, event_id: st
         total_duration_ms=None,
         updated_at=now,
         deleted_at=None,
+        cancel_deadline_ms=rules.cancel_deadline_ms,
     )
     counted = progress_rules.recounted(task, steps, mode=rules.mode)
     return Accepted(counted, steps, service_event(event_id, "TASK_CREATED", counted, None, now))
@@ -130,4 +131,6 @@ def first_attempt(key: TaskKey, task_attempt: int, ordinal: int, plan: StepDraft
         duration_source=None,
         error=None,
         updated_at=now,
+        stale_after_ms=rules.stale_after_ms,
+        patience_ms=rules.stale_after_ms,
     )

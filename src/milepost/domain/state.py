@@ -37,7 +37,11 @@ class Pending(Struct, frozen=True, omit_defaults=True):
 
 
 class Step(Struct, frozen=True):
-    """One attempt of one step. `current` is true for the newest attempt; older ones are history."""
+    """One attempt of one step. `current` is true for the newest attempt; older ones are history.
+
+    `stale_after_ms` is its limit of silence, `patience_ms` the longer one that holds for signs of life before `calm_at`
+    after it was STALE. `silent_since` is the last sign of life a STALE verdict rests on.
+    """
 
     tenant_id: str
     task_id: str
@@ -71,6 +75,11 @@ class Step(Struct, frozen=True):
     duration_source: DurationSource | None
     error: StructuredError | None
     updated_at: int
+    stale_after_ms: int = 60_000
+    patience_ms: int = 60_000
+    calm_at: int | None = None
+    silent_since: int | None = None
+    escalated: bool = False
 
     @property
     def ended(self) -> bool:
@@ -79,7 +88,10 @@ class Step(Struct, frozen=True):
 
 
 class Task(Struct, frozen=True):
-    """One task. `last_position` is the stream position of its newest entry; times are UTC milliseconds."""
+    """One task. `last_position` is the stream position of its newest entry; times are UTC milliseconds.
+
+    `cancel_unanswered_at` says when a request to cancel was found unanswered after `cancel_deadline_ms`.
+    """
 
     tenant_id: str
     task_id: str
@@ -115,6 +127,8 @@ class Task(Struct, frozen=True):
     total_duration_ms: int | None
     updated_at: int
     deleted_at: int | None
+    cancel_deadline_ms: int = 60_000
+    cancel_unanswered_at: int | None = None
 
     @property
     def key(self) -> TaskKey:

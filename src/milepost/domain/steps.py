@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from milepost.domain import progress as progress_rules
 from milepost.domain.events import Event
 from milepost.domain.facts import Fact, Heartbeat
+from milepost.domain.health import heard
 from milepost.domain.lifecycle import (
     ENDS,
     STEP_LEADS_TO,
@@ -176,12 +177,11 @@ def _moved(step: Step, fact: Fact, to: Lifecycle, status: str, now: int) -> Step
     is_progress = fact.event_type == "STEP_PROGRESS"
     started = _started_at(step, fact, ended, now)
     return replace(
-        step,
+        heard(step, now),
         version=step.version + 1,
         source_seq=max(step.source_seq, fact.source_seq or 0),
         lifecycle=to,
         business_status=status,
-        health="HEALTHY",
         last_seen_at=_seen(step, now),
         progress=progress_rules.advanced(step.progress, fact.progress, new_stage=_new_stage(step, fact)),
         progressed_at=now if is_progress else step.progressed_at,
@@ -216,7 +216,7 @@ def touched(task: Task, steps: Mapping[str, Step], step: Step, rules: TaskRules,
         version=task.version + 1,
         lifecycle="RUNNING",
         business_status=WAITING_USER_ACTION if waits else _task_status(task, rules),
-        health=health_of(steps, task.attempt),
+        health=health_of(steps, task.attempt, unanswered=task.cancel_unanswered_at is not None),
         started_at=task.started_at if task.started_at is not None else step.started_at,
         stage=step.stage if rules.mode == "STAGES" else task.stage,
         current_step=running_step(steps),
@@ -230,11 +230,14 @@ def _task_status(task: Task, rules: TaskRules) -> str:
     return task.business_status if keeps else rules.default_status["RUNNING"]
 
 
-def health_of(steps: Mapping[str, Step], task_attempt: int) -> Health:
-    """STALE if a running step is, else DEGRADED while a warning of this attempt stands, else HEALTHY."""
+def health_of(steps: Mapping[str, Step], task_attempt: int, *, unanswered: bool = False) -> Health:
+    """STALE if a running step is, else DEGRADED while a warning of this attempt stands, else HEALTHY.
+
+    A request to cancel that was `unanswered` in time is such a warning until the task ends.
+    """
     if any(step.health == "STALE" and step.lifecycle == "RUNNING" for step in steps.values()):
         return "STALE"
-    return ended_health(steps, task_attempt)
+    return "DEGRADED" if unanswered else ended_health(steps, task_attempt)
 
 
 def ended_health(steps: Mapping[str, Step], task_attempt: int) -> Health:

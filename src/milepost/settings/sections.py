@@ -98,6 +98,21 @@ class Ingest(Struct, frozen=True, forbid_unknown_fields=True):
     burst: Positive = 20_000
 
 
+class Health(Struct, frozen=True, forbid_unknown_fields=True):
+    """How silent executors are looked for."""
+
+    scan_every: Duration = Duration(5_000)
+    storm_percent: Annotated[int, Meta(ge=1, le=100)] = 20
+    storm_least: Positive = 10
+
+
+class Retention(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is removed after a time."""
+
+    every: Duration = Duration(60_000)
+    answers: Duration = Duration(30 * 86_400_000)
+
+
 class Wakeup(Struct, frozen=True, forbid_unknown_fields=True):
     """How replicas tell each other that something was committed."""
 
@@ -137,6 +152,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     stream: Stream = Stream()
     realtime: Realtime = Realtime()
     ingest: Ingest = Ingest()
+    health: Health = Health()
+    retention: Retention = Retention()
     wakeup: Wakeup = Wakeup()
     targets: tuple[Target, ...] = ()
     api: Api = Api()

@@ -8,7 +8,9 @@ import msgspec
 from msgspec.structs import astuple
 from sqlalchemy import Table
 
+from milepost.domain.cancelling import due_at
 from milepost.domain.events import Event, Evidence, PrivateFacts, PublicFacts, StreamEntry
+from milepost.domain.health import look_at
 from milepost.domain.notices import Action, Notification
 from milepost.domain.state import Pending, Step, Task
 from milepost.domain.values import Data, Failure, Number, Progress, ResultRef, StructuredError
@@ -78,11 +80,11 @@ class Shape(Generic[S]):
 
 def _listing(task: Task) -> tuple[Any, ...]:
     listed_at = task.created_at if task.deleted_at is None else None
-    return listed_at, folded(f"{task.title}\n{task.task_id}")
+    return listed_at, folded(f"{task.title}\n{task.task_id}"), due_at(task)
 
 
 def _waiting(step: Step) -> tuple[Any, ...]:
-    return (step.pending.since if step.pending else None,)
+    return (step.pending.since if step.pending else None, look_at(step))
 
 
 def _conflict(evidence: Evidence) -> tuple[Any, ...]:

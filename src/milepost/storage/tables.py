@@ -50,13 +50,17 @@ task = _table(
     Column("total_duration_ms", Millis),
     Column("updated_at", Millis, nullable=False),
     Column("deleted_at", Millis),
+    Column("cancel_deadline_ms", Millis, nullable=False),
+    Column("cancel_unanswered_at", Millis),
     Column("listed_at", Millis),
     Column("search", Prose, nullable=False),
+    Column("cancel_due_at", Millis),
     PrimaryKeyConstraint("tenant_id", "task_id"),
 )
 _index("task_by_tenant", task, "tenant_id", "listed_at", "task_id")
 _index("task_by_owner", task, "tenant_id", "owner_id", "listed_at", "task_id")
 _index("task_by_project", task, "tenant_id", "project_id", "listed_at", "task_id")
+_index("task_cancel_due", task, "cancel_due_at", where=task.c.cancel_due_at.is_not(None))
 
 task_step = _table(
     "task_step",
@@ -92,10 +96,19 @@ task_step = _table(
     Column("duration_source", Word),
     Column("error", Json),
     Column("updated_at", Millis, nullable=False),
+    Column("stale_after_ms", Millis, nullable=False),
+    Column("patience_ms", Millis, nullable=False),
+    Column("calm_at", Millis),
+    Column("silent_since", Millis),
+    Column("escalated", Flag, nullable=False),
     Column("pending_since", Millis),
+    Column("look_at", Millis),
     PrimaryKeyConstraint("tenant_id", "task_id", "step_id", "attempt"),
 )
 _index("task_step_pending", task_step, "pending_since", where=task_step.c.pending_since.is_not(None))
+# The whole key behind it: the scan walks along this index and goes on where it stopped.
+_LOOK = ("look_at", "tenant_id", "task_id", "step_id", "attempt")
+_index("task_step_look", task_step, *_LOOK, where=task_step.c.look_at.is_not(None))
 
 task_event_log = _table(
     "task_event_log",
@@ -175,6 +188,7 @@ task_event_dedup = _table(
     Column("created_at", Millis, nullable=False),
     PrimaryKeyConstraint("tenant_id", "event_id"),
 )
+_index("task_event_dedup_by_age", task_event_dedup, "created_at", "tenant_id", "event_id")
 
 command_result = _table(
     "command_result",
@@ -269,6 +283,7 @@ user_session = _table(
     PrimaryKeyConstraint("session_id"),
 )
 _index("user_session_by_user", user_session, "tenant_id", "user_id")
+_index("user_session_expired", user_session, "expires_at")
 
 used_once = _table(
     "used_once",
@@ -298,4 +313,22 @@ database_epoch = _table(
     Column("epoch", Word, nullable=False),
     Column("identity", Key, nullable=False),
     Column("since_at", Millis, nullable=False),
+)
+
+claim = _table(
+    "claim",
+    Column("work", Id, nullable=False),
+    Column("token", Count, nullable=False),
+    Column("holder", Key),
+    Column("expires_at", Millis),
+    Column("available_at", Millis, nullable=False),
+    PrimaryKeyConstraint("work"),
+)
+
+ingest_liveness = _table(
+    "ingest_liveness",
+    Column("process_id", Id, nullable=False),
+    Column("since_at", Millis, nullable=False),
+    Column("until_at", Millis, nullable=False),
+    PrimaryKeyConstraint("process_id", "since_at"),
 )

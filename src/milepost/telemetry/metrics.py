@@ -33,6 +33,7 @@ class Metrics:
         self.stream = StreamMeter(self.registry)
         self.http = HttpMetrics(self.registry)
         self.clients = ClientMetrics(self.registry)
+        self.reconciler = ReconcilerMetrics(self.registry)
         self._roles = Counter(
             "milepost_role_steps", "Steps of background roles.", ("role", "outcome"), registry=self.registry
         )
@@ -202,3 +203,38 @@ class HttpMetrics:
         if timer is None:
             timer = self._timers[route] = self._seconds.labels(route)
         timer.observe(seconds)
+
+
+class ReconcilerMetrics:
+    """Verdicts on executors, leases that were lost, and what was removed."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._scans = Counter("milepost_health_scans", "Looks for silent steps.", ("outcome",), registry=registry)
+        self._verdicts = Counter(
+            "milepost_health_verdicts", "Versions made by the health reconciler.", ("verdict",), registry=registry
+        )
+        self._storm = Gauge(
+            "milepost_health_storm_steps",
+            "Steps that would have turned STALE at the last look, were they not too many at once; else 0.",
+            registry=registry,
+        )
+        self._fenced = Counter(
+            "milepost_claims_fenced", "Holders that had lost their lease.", ("work",), registry=registry
+        )
+        self._removed = Counter("milepost_retention_removed", "Removed rows.", ("kind",), registry=registry)
+
+    def scanned(self, outcome: str, verdicts: Mapping[str, int], storm: int) -> None:
+        """Counts one look and the versions it made, by verdict."""
+        self._scans.labels(outcome).inc()
+        for verdict, count in verdicts.items():
+            self._verdicts.labels(verdict).inc(count)
+        self._storm.set(storm)
+
+    def fenced(self, work: str) -> None:
+        """Counts a holder that was refused because its lease had run out."""
+        self._fenced.labels(work).inc()
+
+    def removed(self, kinds: Mapping[str, int]) -> None:
+        """Counts removed rows by kind."""
+        for kind, count in kinds.items():
+            self._removed.labels(kind).inc(count)

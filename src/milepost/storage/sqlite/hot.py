@@ -144,7 +144,10 @@ FIND_TASK_SEQS = Statement(
     6,
 )
 TOUCH = Statement(
-    "UPDATE task_step SET last_seen_at = ?1 WHERE rowid IN (WITH u (a, b, c, d) AS (VALUES {rows})"
+    "UPDATE task_step SET last_seen_at = ?1, look_at = CASE"
+    " WHEN lifecycle <> 'RUNNING' OR \"current\" = 0 THEN NULL WHEN silent_since IS NOT NULL THEN ?1"
+    " WHEN calm_at > ?1 THEN ?1 + patience_ms ELSE ?1 + stale_after_ms END"
+    " WHERE rowid IN (WITH u (a, b, c, d) AS (VALUES {rows})"
     " SELECT s.rowid FROM u CROSS JOIN task_step s ON s.tenant_id = u.a AND s.task_id = u.b AND s.step_id = u.c"
     f" AND s.attempt = u.d WHERE s.lifecycle NOT IN ({_ENDED})"
     " AND (s.last_seen_at IS NULL OR s.last_seen_at < ?1))",

@@ -12,9 +12,11 @@ from typing import TypeVar
 from milepost.clock import Clock
 from milepost.ports.storage import Transaction, Unavailable
 from milepost.storage.access import SqlAccess
+from milepost.storage.claims import SqlClaims
 from milepost.storage.notices import SqlNotices
 from milepost.storage.operating import SqlOperating
 from milepost.storage.reading import SqlReading
+from milepost.storage.retention import SqlRetention
 from milepost.storage.schema import is_current
 from milepost.storage.session import Session
 from milepost.storage.sqlite import hot, life
@@ -24,6 +26,7 @@ from milepost.storage.sqlite.session import SqliteSession
 from milepost.storage.sqlite.stepping import finish
 from milepost.storage.sqlite.transaction import SqliteTransaction
 from milepost.storage.stream_log import SqlStreamLog
+from milepost.storage.watching import SqlLiveness, SqlWatching
 from milepost.telemetry.logs import get_logger
 
 _log = get_logger(__name__)
@@ -61,6 +64,10 @@ class SqliteStorage:
         self.access = SqlAccess(self, clock)
         self.operating = SqlOperating(self)
         self.notices = SqlNotices(self)
+        self.claims = SqlClaims(self, clock)
+        self.watching = SqlWatching(self)
+        self.liveness = SqlLiveness(self, clock)
+        self.retention = SqlRetention(self)
 
     async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Runs a use case in one transaction on the writer thread and commits it."""

@@ -52,6 +52,8 @@ def a_task(task_id: str = "task-1", **changes: Any) -> Task:
         total_duration_ms=LARGEST,
         updated_at=8,
         deleted_at=None,
+        cancel_deadline_ms=9,
+        cancel_unanswered_at=10,
     )
     return replace(task, **changes)
 
@@ -91,6 +93,11 @@ def a_step(step_id: str = "02_parse", task_id: str = "task-1", **changes: Any) -
         duration_source="WALL_CLOCK_ESTIMATE",
         error=StructuredError("DEPENDENCY", "GONE", True, "It is gone.", "diagnostics/1"),
         updated_at=22,
+        stale_after_ms=23,
+        patience_ms=24,
+        calm_at=25,
+        silent_since=26,
+        escalated=True,
     )
     return replace(step, **changes)
 

@@ -4,11 +4,14 @@ from typing import Protocol
 
 from milepost.domain.state import TaskKey, TaskState
 from milepost.ports.access import Access
+from milepost.ports.claims import Claims
 from milepost.ports.notices import Notices
 from milepost.ports.operating import Operating
 from milepost.ports.reading import Reading
+from milepost.ports.retention import Retention
 from milepost.ports.storage import Known, Storage, Transaction, Wanted, Writes
 from milepost.ports.stream import StreamLog
+from milepost.ports.watching import Liveness, Watching
 
 TENANT = "acme"
 
@@ -34,9 +37,31 @@ class Store(Storage, Protocol):
     @property
     def operating(self) -> Operating:
         """What operators read and settle."""
+        ...
 
+    @property
     def notices(self) -> Notices:
         """The notification centre."""
+        ...
+
+    @property
+    def claims(self) -> Claims:
+        """Claims on named pieces of work."""
+        ...
+
+    @property
+    def watching(self) -> Watching:
+        """Who is due to be looked at."""
+        ...
+
+    @property
+    def liveness(self) -> Liveness:
+        """When the service listened."""
+        ...
+
+    @property
+    def retention(self) -> Retention:
+        """Removes what is old."""
         ...
 
     async def close(self) -> None:
