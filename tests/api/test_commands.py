@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from tests.parts.reports import Reported, create
 from tests.parts.stand import Stand
 
@@ -43,6 +45,7 @@ async def end(
     assert answer.status_code == 200, answer.text
 
 
+@pytest.mark.accepts("every command repeated answers the same")
 async def test_a_repeated_creation_answers_the_same_facts_with_fresh_tokens(service: Stand) -> None:
     coordinator = await api(service)
     first = await service.post(PLAN, coordinator, BODY, idempotency_key="k")
@@ -181,6 +184,7 @@ async def test_attempts_of_a_task_open_by_number(service: Stand) -> None:
     assert (named.status_code, named.json()["errors"][0]["pointer"]) == (422, "/steps/1")
 
 
+@pytest.mark.accepts("every command repeated answers the same")
 async def test_thirty_openings_of_one_number_are_one_attempt(service: Stand) -> None:
     coordinator = await api(service)
     await create(service, coordinator, ("a", "OP", "p1"), taskId="k1")
@@ -236,6 +240,7 @@ async def test_a_fresh_token_is_given_for_any_attempt_that_is_known(service: Sta
     assert (superseded.status_code, superseded.json()["code"]) == (409, "ATTEMPT_SUPERSEDED")
 
 
+@pytest.mark.accepts("a redelivered worker fences its predecessor and its end is never lost")
 async def test_a_new_source_fences_the_older_one_and_counts_from_one_again(service: Stand) -> None:
     coordinator = await api(service)
     made = await create(service, coordinator, ("a", "OP", "p1"), taskId="k1")
@@ -251,6 +256,7 @@ async def test_a_new_source_fences_the_older_one_and_counts_from_one_again(servi
     assert (await new.report("STEP_COMPLETED", durationMs=1))["accepted"] is True
 
 
+@pytest.mark.accepts("every command repeated answers the same")
 async def test_a_request_to_cancel_marks_the_task_once_and_ends_nothing(service: Stand) -> None:
     coordinator, owner = await api(service), await service.session("u1")
     await create(service, coordinator, ("a", "OP", "p1"), taskId="k1")

@@ -46,6 +46,8 @@ def test_operation_ids_are_unique() -> None:
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.accepts("projections obey their whitelist")
+@pytest.mark.accepts("no secret in a browser")
 def test_no_view_in_the_contract_has_a_place_for_what_must_stay_on_the_server() -> None:
     shapes = document()["components"]["schemas"]
     told = ("TaskView", "StepView", "ErrorView", "TimelineItem", "TriggerEvent", "FailureView", "EvidenceView")

@@ -130,6 +130,7 @@ async def test_merged_progress_is_shown_when_a_correction_ends_the_task(service:
     assert step["progress"]["current"] == 2
 
 
+@pytest.mark.accepts("every command repeated answers the same")
 async def test_the_same_key_again_answers_the_same_and_a_correction_to_what_is_changes_nothing(service: Stand) -> None:
     task = await made(service)
     first = await correct(task, said("FAILED", 1), key="k")

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.parts.reports import Reported, create
 from tests.parts.stand import Stand
 
@@ -155,6 +157,7 @@ async def test_changes_come_by_ascending_position_and_end_where_nothing_is_new(s
     assert huge.json()["code"] == "CURSOR_EXPIRED"
 
 
+@pytest.mark.accepts("projections obey their whitelist")
 async def test_a_project_sees_a_task_without_its_result_and_its_owner_with_it(service: Stand) -> None:
     coordinator = await api(service)
     await create(service, coordinator, taskId="k1", projectId="pr")
@@ -220,6 +223,7 @@ async def test_superseded_attempts_are_shown_where_they_are_asked_for(service: S
     assert every[1]["error"]["code"] == "E"
 
 
+@pytest.mark.accepts("timeline resumes from afterTaskVersion and says when history is gone")
 async def test_the_timeline_is_paged_by_version(service: Stand) -> None:
     coordinator, viewer = await api(service), await service.session("u1")
     made = await create(service, coordinator, ("a", "OP", "p1"), taskId="k1")

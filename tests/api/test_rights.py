@@ -45,6 +45,7 @@ def fitting(path: str) -> str:
     return re.sub(r"\{\w+\}", "1", path)
 
 
+@pytest.mark.accepts("each route needs its own right, no credential mints a role above its own")
 async def test_every_route_of_services_needs_its_own_right(service: Stand) -> None:
     named = {f"{endpoint.method} {endpoint.path}" for endpoint in SERVICE_ROUTES}
     assert set(NEEDS) <= named
@@ -60,6 +61,7 @@ async def test_every_route_of_services_needs_its_own_right(service: Stand) -> No
             ), told
 
 
+@pytest.mark.accepts("connection identity from a verified login")
 async def test_without_a_valid_secret_every_route_asks_for_one(service: Stand) -> None:
     member, worker = await service.session("u1"), await service.credential("p1", *RIGHTS)
     for endpoint in (*SERVICE_ROUTES, *VIEWER_ROUTES):
@@ -204,6 +206,7 @@ async def test_a_session_reports_nothing(service: Stand) -> None:
     assert (answer.status_code, answer.json()["code"]) == (401, "TOKEN_INVALID")
 
 
+@pytest.mark.accepts("token, step and body disagreeing refused")
 async def test_a_token_binds_every_field_it_names(service: Stand) -> None:
     _, a, b = await two_steps(service)
     event = a.event("STEP_STARTED")
@@ -296,6 +299,7 @@ async def test_batch_items_without_a_token_are_their_producers_alone_and_name_th
     assert answer[2]["errors"][0]["pointer"] == "/producerId"
 
 
+@pytest.mark.accepts("no foreign tenant channel")
 async def test_viewers_see_their_own_tasks_their_projects_and_administrators_the_tenants(service: Stand) -> None:
     coordinator = await service.credential("api", "report", "coordinate")
     for task_id, owner, project in (("own", "u1", None), ("shared", "u2", "pr"), ("hidden", "u2", None)):

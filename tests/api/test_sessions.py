@@ -5,6 +5,7 @@ from contextlib import closing
 from typing import Any
 
 import httpx
+import pytest
 
 from milepost.ports.access import ROLES, Credential, Right, Role
 from milepost.tokens import secrets
@@ -53,6 +54,7 @@ async def test_a_minted_session_is_that_user_until_its_end(service: Stand) -> No
     assert (await service.get("/api/session", token)).status_code == 401
 
 
+@pytest.mark.accepts("each route needs its own right, no credential mints a role above its own")
 async def test_no_role_above_the_ceiling_is_minted(service: Stand) -> None:
     for index, ceiling in enumerate(ROLES):
         secret = await host(service, ceiling)
@@ -104,6 +106,7 @@ async def test_an_ended_session_is_out_at_once_and_its_streams_are_told(service:
     assert (await service.get("/api/session", other["token"])).status_code == 200
 
 
+@pytest.mark.accepts("connection identity from a verified login")
 async def test_a_link_opens_one_session_once(service: Stand) -> None:
     code = await link(service)
     opened = await service.http.post("/api/session", json={"code": code})
@@ -120,6 +123,7 @@ async def test_a_link_opens_one_session_once(service: Stand) -> None:
         assert (await service.http.post("/api/session", json=body)).status_code == 422
 
 
+@pytest.mark.accepts("no secret in a browser")
 async def test_the_cookie_is_out_of_every_scripts_and_every_sites_reach(service: Stand) -> None:
     opened = await service.http.post("/api/session", json={"code": await link(service)})
     flags = cookie(opened)

@@ -93,6 +93,7 @@ def test_it_subscribes_first_and_then_takes_the_snapshot():
     assert (hand.core.state, hand.versions()) == ("LIVE", ["3"])
 
 
+@pytest.mark.accepts("messages during start-up not covered by an older snapshot")
 def test_what_waited_in_the_stream_while_the_snapshot_was_read_is_merged_by_version():
     hand = Hand().give(OPEN, hello("e:5"), page("e:7", task(version=7)))
     hand.give(event(summary(6, 6), "e:6"), event(summary(7, 7), "e:7"), event(summary(8, 8), "e:8"))
@@ -125,6 +126,7 @@ def test_a_heartbeat_moves_the_cursor():
     assert hand.next_effect.request.headers["last-event-id"] == "e:90"
 
 
+@pytest.mark.accepts("short history → snapshot")
 def test_a_reset_owes_a_snapshot_and_tasks_that_went_meanwhile_go():
     hand = Hand().give(OPEN, hello("e:5"), page("e:5", task("a"), task("b"))).give(Ended("cut"))
     hand.give(
@@ -255,6 +257,7 @@ def test_a_long_list_is_read_page_by_page_and_keeps_the_first_pages_cursor():
     assert hand.store.cursor == "e:5"
 
 
+@pytest.mark.accepts("outbox catches up after a pause without moving a client back")
 def test_no_version_ever_falls():
     hand = Hand().give(OPEN, hello("e:0"), page("e:0"))
     last = 0

@@ -93,6 +93,7 @@ def test_a_kept_step_is_done_with_and_its_late_facts_are_superseded() -> None:
     assert story.tell(late) == Stale("ATTEMPT_SUPERSEDED")
 
 
+@pytest.mark.accepts("old attempt, sequence, version never cover the new")
 def test_facts_of_an_older_attempt_change_nothing_not_even_its_end() -> None:
     story = Story()
     story.say("STEP_STARTED")

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from milepost.domain.diagram import diagram
 from milepost.domain.lifecycle import ENDS
 
@@ -14,6 +16,7 @@ def test_the_page_shows_the_diagrams_that_the_tables_give() -> None:
     assert shown == [diagram("STEP"), diagram("TASK")], "run scripts/diagrams"
 
 
+@pytest.mark.accepts("terminal never returns to running")
 def test_no_arrow_leaves_an_end_but_the_last() -> None:
     for scope in ("STEP", "TASK"):
         arrows = [line.split()[:3] for line in diagram(scope).splitlines()[1:]]

@@ -83,6 +83,7 @@ def test_the_same_stage_named_again_is_no_new_stage() -> None:
     assert isinstance(story.say("STEP_PROGRESS", stage="second", progress=at(90)), Merged)
 
 
+@pytest.mark.accepts("STEP_FAILED, terminals and action requests never merged away")
 def test_ends_and_the_progress_of_a_stale_step_are_never_merged() -> None:
     story = running()
     story.change("a", health="STALE")

@@ -99,6 +99,7 @@ def test_the_first_accepted_start_stands() -> None:
     assert story.steps["a"].started_at == first
 
 
+@pytest.mark.accepts("old attempt, sequence, version never cover the new")
 def test_an_older_sequence_is_stale_and_a_taken_one_is_a_conflict() -> None:
     story = Story()
     one, two, three = (story.fact("STEP_STARTED") for _ in range(3))
@@ -119,6 +120,7 @@ def test_an_end_is_never_late_by_its_sequence_alone(owner: str | None) -> None:
     assert story.steps["a"].source_seq == 4
 
 
+@pytest.mark.accepts("A's sequence never judges B's")
 def test_one_sources_sequence_never_judges_anothers() -> None:
     story = Story("a", "b")
     accepted(story.say("STEP_STARTED", "a", source_seq=1))
@@ -181,6 +183,7 @@ def test_a_success_carries_no_error() -> None:
     [("SUCCEEDED", None), ("FAILED", "FIELD_INVALID"), ("WAITING_USER_ACTION", "BUSINESS_STATUS_UNKNOWN"),
      ("NO_SUCH", "BUSINESS_STATUS_UNKNOWN")],
 )  # fmt: skip
+@pytest.mark.accepts("unregistered business status refused")
 def test_a_step_carries_step_codes_of_the_state_it_reaches(status: str, code: str | None) -> None:
     story = Story()
     decision = story.say("STEP_COMPLETED", business_status=status)

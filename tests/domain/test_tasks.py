@@ -37,6 +37,7 @@ def test_task_facts_of_other_attempts_change_nothing() -> None:
     assert story.state == before
 
 
+@pytest.mark.accepts("unregistered business status refused")
 def test_a_status_change_stays_inside_the_lifecycle() -> None:
     story = Story(rules=REVIEWED)
     assert refused(story.say("TASK_STATUS_CHANGED", business_status="IN_REVIEW")) == "ILLEGAL_TRANSITION"
@@ -65,6 +66,7 @@ def test_what_steps_and_a_second_start_say_leaves_the_coordinators_status() -> N
 
 
 @pytest.mark.parametrize("status,code", [("FAILED", "FIELD_INVALID"), ("NO_SUCH", "BUSINESS_STATUS_UNKNOWN")])
+@pytest.mark.accepts("unregistered business status refused")
 def test_an_end_carries_a_status_of_that_end(status: str, code: str) -> None:
     assert refused(Story().say("TASK_COMPLETED", business_status=status)) == code
 

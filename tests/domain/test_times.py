@@ -66,6 +66,7 @@ def test_a_tasks_end_after_a_start_derives_nothing() -> None:
     assert story.task.started_at == NOW
 
 
+@pytest.mark.accepts("monotonic durations never overwritten")
 def test_a_reported_duration_is_never_overwritten_by_a_difference_of_clocks() -> None:
     story = Story()
     story.say("STEP_STARTED")

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.field_cases.cases import Case
 
 WORDS = "é/naïve 😀"
@@ -64,6 +66,7 @@ def others(event: dict[str, Any]) -> dict[str, str]:
     }
 
 
+@pytest.mark.accepts("retry of an eventId changes nothing")
 async def test_every_spelling_of_one_event_is_a_duplicate(case: Case) -> None:
     event = said(case)
     first = await case.a.send(event)
@@ -76,6 +79,7 @@ async def test_every_spelling_of_one_event_is_a_duplicate(case: Case) -> None:
     await case.is_sound()
 
 
+@pytest.mark.accepts("same eventId with other content refused")
 async def test_other_words_under_the_same_id_are_a_conflict_each(case: Case) -> None:
     event = said(case)
     await case.a.send(event)
@@ -118,6 +122,7 @@ async def test_a_key_that_stands_twice_is_refused_even_with_equal_values(case: C
     assert await case.version() == 1
 
 
+@pytest.mark.accepts("duplicate returns the first version")
 async def test_the_first_answer_is_given_again_though_the_task_went_on(case: Case) -> None:
     event = case.a.event("STEP_STARTED")
     first = await case.a.send(event)

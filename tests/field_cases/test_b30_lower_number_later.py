@@ -27,6 +27,7 @@ async def work(step: Reported, pause: int) -> None:
     await step.report("STEP_COMPLETED", durationMs=1)
 
 
+@pytest.mark.accepts("cursor never skips a late commit")
 async def test_a_reader_above_its_cursor_sees_every_position_once_whatever_writers_do(case: Case) -> None:
     steps = await writers(case)
     working = asyncio.gather(*(work(step, number % 4) for number, step in enumerate(steps)))

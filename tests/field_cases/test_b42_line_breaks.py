@@ -19,6 +19,7 @@ FORGED = [
 
 
 @pytest.mark.parametrize("text", FORGED, ids=range(len(FORGED)))
+@pytest.mark.accepts("no injection by title, message, id or header into page, SSE frame, log or CSV")
 async def test_a_text_with_line_breaks_arrives_intact_and_makes_one_change(case: Case, text: str) -> None:
     body = {"tenantId": "t1", "ownerId": "u1", "taskType": "T", "title": text, "taskId": "odd"}
     made = await case.stand.post("/internal/v1/tasks", case.coordinator, body)
@@ -42,6 +43,7 @@ async def test_a_text_with_line_breaks_arrives_intact_and_makes_one_change(case:
     await case.is_sound()
 
 
+@pytest.mark.accepts("no injection by title, message, id or header into page, SSE frame, log or CSV")
 async def test_no_id_and_no_type_holds_a_line_break(case: Case) -> None:
     event = case.a.event("STEP_STARTED")
     for name in (
@@ -61,6 +63,7 @@ async def test_no_id_and_no_type_holds_a_line_break(case: Case) -> None:
     assert await case.version() == 1
 
 
+@pytest.mark.accepts("no injection by title, message, id or header into page, SSE frame, log or CSV")
 async def test_no_header_is_forged_by_what_a_request_says(case: Case) -> None:
     path = f"/api/tasks/{case.task_id}"
     for value in ("x%0d%0aset-cookie:%20a=b", "%0a%0a", "%e2%80%a8"):

@@ -76,6 +76,7 @@ async def test_a_drain_with_nobody_there_is_over_at_once(tmp_path: Path):
             await w.feed.drain()
 
 
+@pytest.mark.accepts("subscription limit enforced by the server")
 async def test_caps_of_user_and_tenant_answer_429_and_a_place_is_free_again(tmp_path: Path):
     limits = StreamLimits(per_user=2, per_tenant=3)
     async with world(tmp_path, limits=limits) as w:

@@ -21,6 +21,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.accepts("no injection by title, message, id or header into page, SSE frame, log or CSV")
 def test_any_text_travels_in_exactly_one_event_and_arrives_intact(text: str):
     parser = Parser()
     frame = Message("task.summary", msgspec.json.encode({"title": text}), "e1", 7).sse

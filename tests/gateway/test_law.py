@@ -125,6 +125,7 @@ async def work(w: World, rng: random.Random, commits: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.accepts("a viewer cut anywhere and resumed ends equal to a fresh snapshot")
 async def test_whoever_is_cut_slowed_and_filtered_ends_equal_to_a_fresh_snapshot(tmp_path: Path, seed: int):
     rng = random.Random(seed)
     async with world(tmp_path, limits=LIMITS) as w:

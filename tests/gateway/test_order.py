@@ -53,6 +53,7 @@ async def test_a_lost_wake_up_costs_no_more_than_the_timer(tmp_path: Path):
         assert w.counts.by["from log"] == 1
 
 
+@pytest.mark.accepts("cursor never skips a late commit")
 async def test_the_cursor_never_skips_a_late_commit_of_another_writer(tmp_path: Path):
     """B30: two processes write into one stream; only one of them wakes this feed."""
     async with world(tmp_path, serve=True) as w:
@@ -149,6 +150,7 @@ class Moody:
         return getattr(self._log, name)
 
 
+@pytest.mark.accepts("outbox catches up after a pause without moving a client back")
 async def test_a_tail_survives_an_outage_of_the_database_and_catches_up(tmp_path: Path):
     limits = StreamLimits(poll_seconds=0.05)
     async with world(tmp_path, limits=limits, serve=False) as w:
@@ -210,6 +212,7 @@ async def test_who_waits_for_a_tail_is_not_ended_with_it(tmp_path: Path):
         assert (await w.feed.replay(viewer, (epoch, 5))).opening[0].kind == "hello"
 
 
+@pytest.mark.accepts("outbox catches up after a pause without moving a client back")
 async def test_a_payload_older_than_what_was_read_takes_nobody_back(tmp_path: Path):
     """A read saw version 3 with entry 1; the commits of versions 2 and 3 are announced only then."""
     limits = StreamLimits(poll_seconds=60)

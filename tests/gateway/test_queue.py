@@ -25,6 +25,7 @@ def test_a_newer_message_takes_the_place_of_a_mergeable_one_at_the_end():
     assert positions(queue) == [2, 3]
 
 
+@pytest.mark.accepts("STEP_FAILED, terminals and action requests never merged away")
 def test_a_message_that_is_never_merged_stays_and_yet_replaces_older_progress():
     queue = Queue()
     queue.put(message(1, mergeable=True), ROOMY)

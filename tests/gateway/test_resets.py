@@ -21,6 +21,7 @@ async def run(w: World, statement: str) -> None:
     await w.storage.write(work)
 
 
+@pytest.mark.accepts("short history → snapshot")
 async def test_each_reason_for_a_reset_at_joining(tmp_path: Path):
     limits = StreamLimits(max_replay=5, poll_seconds=0.2)
     async with world(tmp_path, limits=limits) as w:
@@ -179,6 +180,7 @@ async def test_entries_lost_to_retention_before_they_were_handed_on_reset_the_vi
         one.cut()
 
 
+@pytest.mark.accepts("short history → snapshot")
 async def test_entries_lost_to_retention_while_a_viewer_reads_them_reset_it(tmp_path: Path):
     limits = StreamLimits(poll_seconds=60)
     async with world(tmp_path, limits=limits) as w:

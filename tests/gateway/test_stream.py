@@ -166,6 +166,8 @@ async def test_a_removal_reaches_list_and_detail_and_nothing_of_the_task_after_i
         assert refused.value.body["code"] == "NOT_FOUND"
 
 
+@pytest.mark.accepts("connection identity from a verified login")
+@pytest.mark.accepts("no foreign tenant channel")
 async def test_what_a_viewer_may_not_see_is_not_found_or_not_theirs(tmp_path: Path):
     async with world(tmp_path, tenants=("t", "other")) as w:
         await w.book.create("a", "ann", "p")
@@ -192,6 +194,7 @@ async def test_what_a_viewer_may_not_see_is_not_found_or_not_theirs(tmp_path: Pa
 
 
 @pytest.mark.parametrize("title", HOSTILE)
+@pytest.mark.accepts("no injection by title, message, id or header into page, SSE frame, log or CSV")
 async def test_hostile_titles_make_exactly_one_event_each_and_arrive_intact(tmp_path: Path, title: str):
     async with world(tmp_path) as w:
         epoch = await w.storage.epoch()

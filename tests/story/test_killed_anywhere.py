@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from milepost.client import AsyncClient, Tempo
 from milepost.testing.mortal import POINTS
@@ -26,6 +27,9 @@ PAGES = 6
 TEMPO = Tempo(first=0.05, longest=0.5)
 
 
+@pytest.mark.accepts("concurrent reports get distinct consecutive versions")
+@pytest.mark.accepts("state, event, version, dedup, outbox in one transaction")
+@pytest.mark.accepts("an ambiguous commit is settled, never guessed")
 async def test_whatever_the_moment_of_the_kill_nothing_acknowledged_is_lost_and_viewers_converge(tmp_path: Path):
     with program(tmp_path) as server:
         reporters = [Reporter(server, number) for number in range(REPORTERS)]

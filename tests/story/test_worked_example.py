@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.parts.program import Program, program
 
@@ -69,6 +70,7 @@ def _timeline(client: httpx.Client, task_id: str) -> list[dict[str, Any]]:
     return items
 
 
+@pytest.mark.accepts("A's sequence never judges B's")
 def test_the_second_event_of_one_service_never_makes_the_first_of_another_stale(tmp_path: Path) -> None:
     with program(tmp_path) as server:
         made = _create(server, server.credential("api", "report,coordinate"))

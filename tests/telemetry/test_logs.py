@@ -26,6 +26,7 @@ def root():
 AWKWARD = 'a\nb\r\u2028\u2029\x85\x0b\x1b[2J\x00"\\\ud800 é 漢 🚀'
 
 
+@pytest.mark.accepts("no injection by title, message, id or header into page, SSE frame, log or CSV")
 def test_a_record_is_one_json_object_on_one_line_whatever_is_in_it(root):
     out = io.StringIO()
     configure("info", "json", out)

@@ -200,6 +200,7 @@ async def test_several_writers_share_the_work_and_positions_stay_gapless(service
     assert positions == list(range(1, 51))
 
 
+@pytest.mark.accepts("concurrent reports get distinct consecutive versions")
 async def test_two_services_that_report_at_once_get_consecutive_versions(service: Stand) -> None:
     writer = batcher(service)
     await writer(create())

@@ -1,5 +1,7 @@
 """What a commit tells the readers of its own process is what they would find in the database."""
 
+import pytest
+
 from milepost.domain.state import TaskKey
 from milepost.domain.values import Progress
 from tests.parts.stand import Stand
@@ -53,6 +55,7 @@ async def test_what_makes_no_version_is_told_to_nobody(service: Stand) -> None:
     assert service.heard.committed == []
 
 
+@pytest.mark.accepts("STEP_FAILED, terminals and action requests never merged away")
 async def test_only_progress_may_be_collapsed_on_its_way(service: Stand) -> None:
     works = [report(f"STEP_{name}", name, seq) for seq, name in enumerate(("STARTED", "PROGRESS", "COMPLETED"), 1)]
     await done(service, create(), *works, report("TASK_COMPLETED", "end"))

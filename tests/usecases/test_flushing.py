@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from milepost.domain.state import TaskKey
 from milepost.domain.values import Progress
 from milepost.usecases.flushing import flush_due
@@ -20,6 +22,7 @@ async def due(service: Stand) -> int:
     return await flush_due(service.storage.reading, service.services.commit, BOOK, service.clock)
 
 
+@pytest.mark.accepts("a merged progress value becomes visible within its limit even if its replica dies")
 async def test_what_waits_is_flushed_before_its_limit_under_the_last_merged_event(service: Stand) -> None:
     await merged(service)
     service.clock.pass_ms(1_399)

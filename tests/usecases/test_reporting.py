@@ -51,6 +51,7 @@ async def test_merged_progress_answers_with_the_current_version_and_writes_no_ev
 
 
 @pytest.mark.parametrize("together", [True, False])
+@pytest.mark.accepts("retry of an eventId changes nothing")
 async def test_the_same_event_again_gets_its_first_answer_and_changes_nothing(service: Stand, together: bool) -> None:
     works = [
         create(),
@@ -72,6 +73,7 @@ async def test_the_same_event_again_gets_its_first_answer_and_changes_nothing(se
     assert len(table(service, "task_event_log", "event_id")) == 3
 
 
+@pytest.mark.accepts("same eventId with other content refused")
 async def test_an_event_id_with_other_content_is_a_conflict_and_keeps_the_first(service: Stand) -> None:
     await done(service, create(), report("STEP_STARTED", "e1", 1))
     before = rows(service.path, "t1")
@@ -205,6 +207,7 @@ async def test_one_tenants_event_ids_are_nothing_to_another(service: Stand) -> N
     assert unknown.code == "TASK_UNKNOWN"
 
 
+@pytest.mark.accepts("a retry after an outage is the same event, not a conflict")
 async def test_the_hash_of_what_was_said_leaves_its_delivery_out(service: Stand) -> None:
     said = fact("STEP_STARTED", "e1", 1)
     late = fact(

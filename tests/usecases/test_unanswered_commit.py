@@ -75,6 +75,8 @@ async def unanswered(service: Stand, works: list[Work]) -> tuple[list[Any], list
 
 
 @pytest.mark.parametrize("name", sorted(BATCHES))
+@pytest.mark.accepts("every command repeated answers the same")
+@pytest.mark.accepts("an ambiguous commit is settled, never guessed")
 async def test_running_again_answers_the_same_facts(service: Stand, name: str) -> None:
     await done(service, create(), *map(progress, (1, 2, 3)))
     lost, answered = await unanswered(service, BATCHES[name])
@@ -83,6 +85,7 @@ async def test_running_again_answers_the_same_facts(service: Stand, name: str) -
 
 
 @pytest.mark.parametrize("name", sorted(BATCHES))
+@pytest.mark.accepts("an ambiguous commit is settled, never guessed")
 async def test_running_again_leaves_what_running_once_leaves(service: Stand, name: str) -> None:
     await done(service, create(), *map(progress, (1, 2, 3)))
     await done(service, *BATCHES[name])

@@ -123,6 +123,7 @@ def test_other_words_are_another_event(more: dict[str, Any]) -> None:
     assert hashed(changed(**more)) != hashed(EVENT)
 
 
+@pytest.mark.accepts("a retry after an outage is the same event, not a conflict")
 def test_the_epoch_that_only_the_token_carried_is_no_part_of_what_was_said() -> None:
     assert fact(EVENT, 1).payload_hash == fact(EVENT, 2).payload_hash
     assert fact(EVENT, 2).source_epoch == 2

@@ -134,10 +134,12 @@ def shown(value: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("projection", ["USER_SUMMARY", "TASK_DETAIL", "PROJECT_BROADCAST"])
+@pytest.mark.accepts("projections obey their whitelist")
 def test_a_task_shows_the_published_fields_and_no_more(projection: Projection) -> None:
     assert set(shown(task_view(ended().task, NOW, projection=projection))) == TASK
 
 
+@pytest.mark.accepts("projections obey their whitelist")
 def test_a_step_shows_the_published_fields_and_no_more() -> None:
     state, _ = failed()
     found = shown(step_view(state.steps["s1"], NOW))
@@ -150,6 +152,7 @@ def test_the_types_of_the_contract_have_the_same_fields() -> None:
     assert {field.encode_name for field in msgspec.structs.fields(StepView)} == STEP
 
 
+@pytest.mark.accepts("projections obey their whitelist")
 def test_a_project_sees_neither_result_nor_data_nor_the_words_of_a_failure() -> None:
     wide, narrow = (
         shown(task_view(ended().task, NOW, projection=kind)) for kind in ("USER_SUMMARY", "PROJECT_BROADCAST")

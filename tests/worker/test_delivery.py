@@ -95,6 +95,7 @@ def test_a_batch_that_is_refused_as_such_shrinks_until_the_bad_fact_is_found(ben
         Reply(408),
     ],
 )
+@pytest.mark.accepts("a retry after an outage is the same event, not a conflict")
 def test_trouble_holds_the_whole_destination_for_1_3_9_seconds_and_loses_nothing(bench: Bench, reply):
     stream = bench.open()
     bench.put(stream, "STEP_COMPLETED")
@@ -133,6 +134,7 @@ def test_what_a_batch_puts_off_waits_as_long_as_its_answer_says_and_the_rest_is_
     assert started == ["b"]
 
 
+@pytest.mark.accepts("a retry after an outage is the same event, not a conflict")
 def test_an_expired_token_is_renewed_and_the_same_event_sent_again(bench: Bench):
     bench.put(bench.open(), "STEP_STARTED")
     bench.source(epoch=2)
@@ -200,6 +202,7 @@ def test_a_deleted_task_ends_its_stream(bench: Bench):
     assert bench.wait() is None
 
 
+@pytest.mark.accepts("a refused payload never loses the end")
 def test_an_end_refused_for_its_content_goes_out_again_bare(bench: Bench):
     stream = bench.open()
     error = {"category": "DEPENDENCY", "code": "NO_DISK", "userMessage": "x", "retryable": True}

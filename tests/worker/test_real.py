@@ -109,6 +109,7 @@ def test_an_exception_ends_the_step_with_its_error_and_passes_through(coordinato
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "\ud83d", "a\udc80b", "\ufffe", "é" * 100_000, "🚀" * 3_000])
+@pytest.mark.accepts("a refused payload never loses the end")
 def test_whatever_an_error_says_its_end_is_committed(coordinator: Coordinator, reporter: Reporter, text: str):
     # B21, B22
     task = create(coordinator, title=text)
@@ -119,6 +120,7 @@ def test_whatever_an_error_says_its_end_is_committed(coordinator: Coordinator, r
     assert reporter.dead == ()
 
 
+@pytest.mark.accepts("a refused payload never loses the end")
 def test_an_end_with_data_that_is_refused_still_arrives(coordinator: Coordinator, reporter: Reporter):
     # B19: what is permanently bad goes to the dead list, and nothing behind it waits.
     task = create(coordinator)
@@ -203,6 +205,7 @@ def test_a_killed_workers_step_is_done_by_the_next_attempt(coordinator: Coordina
     assert (shown.attempt, shown.lifecycle_status) == (2, "SUCCEEDED")
 
 
+@pytest.mark.accepts("a redelivered worker fences its predecessor and its end is never lost")
 def test_a_second_run_of_an_attempt_fences_the_first(coordinator: Coordinator, parts: Parts, reporter: Reporter):
     task = create(coordinator)
     with Reporter(parts.url, credential=parts.worker_secret, limits=Limits(heartbeat=0.2)) as first:
