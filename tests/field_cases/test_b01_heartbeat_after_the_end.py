@@ -43,6 +43,7 @@ async def test_a_heartbeat_after_the_end_leaves_the_end_as_it_is(case: Case) -> 
         ("STEP_FAILED", {"error": {"category": "SYSTEM", "code": "SIGTERM"}}, 409),
     ],
 )
+@pytest.mark.accepts("terminal never returns to running")
 async def test_late_facts_after_the_end_are_kept_as_evidence_and_change_nothing(
     case: Case, event_type: str, more: dict[str, Any], status: int
 ) -> None:

@@ -47,6 +47,10 @@ class Program:
         if not self._process.stdout.readline():
             raise RuntimeError(f"the program did not start:\n{self.log}")
 
+    def zone(self, name: str) -> None:
+        """Sets the machine's time zone for what is started from now on."""
+        self._env["TZ"] = name
+
     def kill(self) -> None:
         """Ends it as a power cut would."""
         self._end(signal.SIGKILL)

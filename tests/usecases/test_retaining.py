@@ -1,5 +1,7 @@
 """What is old is removed in portions, and whoever comes for it later is told."""
 
+import pytest
+
 from milepost.usecases.retaining import Keeping, Sweeper
 from tests.parts.stand import Stand
 from tests.usecases.works import create, done, report, table
@@ -12,6 +14,7 @@ def sweeper(service: Stand) -> Sweeper:
     return Sweeper(storage.retention, storage.access, service.clock, Keeping())
 
 
+@pytest.mark.accepts("short history → snapshot")
 async def test_entries_are_removed_after_the_window_and_older_cursors_expire(service: Stand) -> None:
     await done(service, create(), report("STEP_STARTED", "e1", 1))
     service.clock.pass_ms(3 * DAY)

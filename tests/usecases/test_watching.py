@@ -188,6 +188,7 @@ async def test_a_cancel_is_not_overdue_while_nobody_could_answer(service: Stand,
     assert (await watch.scan()).unanswered == 0
 
 
+@pytest.mark.accepts("STALE is never FAILED")
 async def test_stale_is_never_failed(service: Stand, watch: Watch) -> None:
     await started(service)
     await watch.listen(LIMIT)
