@@ -54,6 +54,7 @@ class People:
     def __init__(self, clock: TestClock) -> None:
         self.clock = clock
         self.known: dict[str, Viewer] = {}
+        self.tickets: dict[str, str] = {}
 
     def add(
         self,
@@ -72,6 +73,13 @@ class People:
         if person is None or person.expires_at <= self.clock.ms:
             raise Rejection("UNAUTHENTICATED", "Sign in.")
         return person
+
+    async def by_ticket(self, ticket: str) -> Viewer:
+        return await self.viewer(self.tickets.pop(ticket, None))
+
+    async def again(self, viewer: Viewer) -> Viewer:
+        token = next((token for token, known in self.known.items() if known.session_id == viewer.session_id), None)
+        return await self.viewer(token)
 
 
 class Counts(QuietMetrics):

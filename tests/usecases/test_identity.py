@@ -5,6 +5,7 @@ import pytest
 from milepost.ports.access import Access, Credential
 from milepost.tokens import secrets
 from milepost.usecases.identity import Identities
+from milepost.usecases.tickets import TICKET_MS, make_ticket
 from milepost.wire.problems import Rejection
 from tests.parts.stand import Stand
 
@@ -97,3 +98,24 @@ async def test_a_signed_out_session_is_refused_at_once_where_it_was_forgotten(se
     await service.storage.access.revoke_session(viewer.session_id, service.clock.now())
     known.forget(viewer.session_id)
     assert await refused(known.viewer(token))
+
+
+async def test_a_ticket_is_used_once_and_holds_for_thirty_seconds(service: Stand) -> None:
+    access, clock, identities = service.storage.access, service.clock, service.services.identities
+    who = await identities.viewer(await service.session("u1"))
+    first, late = [await make_ticket(access, clock, who.session_id) for _ in range(2)]
+    assert (await identities.by_ticket(first.text)).user_id == "u1"
+    clock.pass_ms(TICKET_MS)
+    for text in (first.text, late.text):
+        with pytest.raises(Rejection, match="UNAUTHENTICATED"):
+            await identities.by_ticket(text)
+
+
+async def test_a_person_read_again_is_gone_where_the_session_has_ended(service: Stand) -> None:
+    identities = service.services.identities
+    who = await identities.viewer(await service.session("u1"))
+    assert await identities.again(who) == who
+    await service.storage.access.revoke_session(who.session_id, service.clock.now())
+    identities.forget(who.session_id)
+    with pytest.raises(Rejection, match="UNAUTHENTICATED"):
+        await identities.again(who)

@@ -143,6 +143,7 @@ def _stream(path: str, says: str, schemas: dict[str, Any]) -> dict[str, Any]:
         "parameters": [
             *(_parameter("path", name, "string") for name in re.findall(r"{(\w+)}", path)),
             _parameter("query", "after", "string", "The cursor to resume from."),
+            _parameter("query", "ticket", "string", "A one-time ticket instead of a bearer or cookie."),
             _parameter("header", "Last-Event-ID", "string", "The same, as browsers send it; it wins."),
         ],
         "responses": {

@@ -236,6 +236,14 @@ VIEWER_ROUTES: Final = (
     *notice_routes.FOR_VIEWERS,
     Endpoint(
         "POST",
+        "/api/realtime/tickets",
+        sessions.ticket,
+        "Get a one-time ticket for one stream, good for thirty seconds.",
+        "viewer",
+        {201: commands.TicketMade},
+    ),
+    Endpoint(
+        "POST",
         "/api/beacons",
         beacons.take,
         "Say how long changes took to be seen, and what the connections went through.",

@@ -10,6 +10,7 @@ from milepost.api.tasks import path_id
 from milepost.ports.access import UserSession
 from milepost.usecases import sessions
 from milepost.usecases.identity import SESSION_COOKIE
+from milepost.usecases.tickets import make_ticket
 from milepost.wire import commands
 from milepost.wire.numbers import instant
 from milepost.wire.operating import SessionsRevoked
@@ -76,6 +77,14 @@ async def who_am_i(request: Request, services: Services) -> Response:
     roles = tuple(sorted(who.roles))
     state = commands.SessionState(who.tenant_id, who.user_id, projects, roles, instant(who.expires_at))
     return json_response(state, headers={"cache-control": "no-store"})
+
+
+async def ticket(request: Request, services: Services) -> Response:
+    """A one-time ticket for one stream, for viewers that can send neither a header nor a cookie."""
+    who = await viewer(request, services)
+    made = await make_ticket(services.access, services.clock, who.session_id)
+    answer = commands.TicketMade(made.text, instant(made.expires_at))
+    return json_response(answer, 201, headers={"cache-control": "no-store"})
 
 
 async def sign_out(request: Request, services: Services) -> Response:

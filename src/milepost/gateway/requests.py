@@ -37,17 +37,28 @@ def place(scope: Scope) -> Cursor | None:
     last = _header(scope, b"last-event-id")
     if last:
         return parse_cursor(last) or UNREADABLE
-    query = scope.get("query_string", b"").decode("latin-1")
-    try:
-        given = parse_qs(query, keep_blank_values=True, max_num_fields=20).get("after")
-    except ValueError:
-        given = [""]
+    given = _query(scope, "after")
     if given is None:
         return None
-    found = parse_cursor(given[-1])
+    found = parse_cursor(given)
     if found is None:
         raise Rejection.at("/after", "FIELD_INVALID", "A cursor is an epoch, a colon and a position.")
     return found
+
+
+def ticket(scope: Scope) -> str | None:
+    """The one-time ticket of `?ticket=`; None where there is none."""
+    return _query(scope, "ticket")
+
+
+def _query(scope: Scope, name: str) -> str | None:
+    """The last value under this name; an empty one where the query cannot be read."""
+    query = scope.get("query_string", b"").decode("latin-1")
+    try:
+        given = parse_qs(query, keep_blank_values=True, max_num_fields=20).get(name)
+    except ValueError:
+        return ""
+    return None if given is None else given[-1]
 
 
 async def refuse(send: Send, rejection: Rejection) -> None:

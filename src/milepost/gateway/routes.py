@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 from milepost.domain.state import TaskKey
 from milepost.gateway import framing
 from milepost.gateway.feed import Feed
-from milepost.gateway.requests import place, refuse, token
+from milepost.gateway.requests import place, refuse, ticket, token
 from milepost.gateway.sse import Opening, SseStream
 from milepost.gateway.viewer import Interest
 from milepost.ports import reading
@@ -24,6 +24,14 @@ class SignedIn(Protocol):
 
     async def viewer(self, token: str | None) -> identity.Viewer:
         """The person behind a token."""
+        ...
+
+    async def by_ticket(self, ticket: str) -> identity.Viewer:
+        """The person behind a ticket, which is used up."""
+        ...
+
+    async def again(self, viewer: identity.Viewer) -> identity.Viewer:
+        """The same person as the session stands now."""
         ...
 
 
@@ -67,12 +75,13 @@ class EventStream:
 
     async def _open(self, scope: Scope, send: Send) -> SseStream:
         """Joins before the rights are read, so that no change of them falls between the two."""
-        after, secret, params = place(scope), token(scope), scope["path_params"]
-        interest = self._interest(await self._identities.viewer(secret), params)
+        after, params = place(scope), scope["path_params"]
+        person = await self._who(scope)
+        interest = self._interest(person, params)
         self._feed.admit(interest)
         viewer = await self._feed.join(interest, after)
         try:
-            person = await self._identities.viewer(secret)
+            person = await self._identities.again(person)
             interest, part = await self._allowed(person, self._interest(person, params))
             self._feed.settle(viewer, interest)
             replay = await self._feed.replay(viewer, after, part)
@@ -80,6 +89,10 @@ class EventStream:
             self._feed.leave(viewer)
             raise
         return SseStream(self._feed, viewer, Opening(replay, scope["headers"]), send)
+
+    async def _who(self, scope: Scope) -> identity.Viewer:
+        given = ticket(scope)
+        return await (self._identities.viewer(token(scope)) if given is None else self._identities.by_ticket(given))
 
     def _interest(self, person: identity.Viewer, params: dict[str, str]) -> Interest:
         raise NotImplementedError

@@ -8,6 +8,7 @@ from milepost.clock import Clock
 from milepost.ports.access import Access, Credential, Role, UserSession
 from milepost.ports.reading import Scope
 from milepost.tokens import secrets
+from milepost.usecases.tickets import take_ticket
 from milepost.wire.problems import Rejection
 
 SESSION_COOKIE: Final = "milepost_session"
@@ -49,10 +50,27 @@ class Identities:
         """The person behind a session's token. Raises `Rejection` UNAUTHENTICATED."""
         presented = secrets.parse(token or "", "mps")
         session = await self._session(presented.id) if presented else None
-        now = self._clock.now()
         if session is None or presented is None or not presented.matches(session.secret_hash):
             raise Rejection("UNAUTHENTICATED", "Sign in: the session is unknown.")
-        if session.revoked_at is not None or session.expires_at <= now:
+        return await self._standing(session)
+
+    async def by_ticket(self, ticket: str) -> Viewer:
+        """The person behind a ticket, which is used up. Raises `Rejection` UNAUTHENTICATED."""
+        session_id = await take_ticket(self._access, self._clock, ticket)
+        session = await self._session(session_id) if session_id is not None else None
+        if session is None:
+            raise Rejection("UNAUTHENTICATED", "This ticket was used already or has expired; ask for a new one.")
+        return await self._standing(session)
+
+    async def again(self, viewer: Viewer) -> Viewer:
+        """The same person as the session stands now. Raises `Rejection` UNAUTHENTICATED where it has ended."""
+        session = await self._session(viewer.session_id)
+        if session is None:
+            raise Rejection("UNAUTHENTICATED", "Sign in: the session is unknown.")
+        return await self._standing(session)
+
+    async def _standing(self, session: UserSession) -> Viewer:
+        if session.revoked_at is not None or session.expires_at <= self._clock.now():
             raise Rejection("UNAUTHENTICATED", "Sign in again: the session has ended.")
         # Not remembered, unlike the session: who reads after joining a stream must see every change up to there.
         projects = await self._access.projects_of(session.tenant_id, session.user_id, session.project_ids)

@@ -100,6 +100,13 @@ class SessionMade(Struct, frozen=True, rename="camel"):
     expires_at: str
 
 
+class TicketMade(Struct, frozen=True, rename="camel"):
+    """A ticket, shown once: `?ticket=` of one stream, until `expiresAt`."""
+
+    ticket: str
+    expires_at: str
+
+
 class ExchangeCode(Struct, frozen=True, forbid_unknown_fields=True):
     """The one-time code of a sign-in link."""
 
