@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.field_cases.cases import Case
 from tests.parts.reports import Reported
 
@@ -21,6 +23,7 @@ async def restarted(case: Case) -> Reported:
     return Reported(case.stand, context)
 
 
+@pytest.mark.accepts("a redelivered worker fences its predecessor and its end is never lost")
 async def test_a_new_source_starts_again_at_one_and_the_old_one_is_fenced(case: Case) -> None:
     await fifty(case)
     again = await restarted(case)
@@ -47,6 +50,7 @@ async def test_the_same_place_of_a_source_under_another_event_is_a_conflict_and_
     await case.is_sound()
 
 
+@pytest.mark.accepts("old attempt, sequence, version never cover the new")
 async def test_facts_out_of_order_end_as_if_they_had_come_in_order_and_a_gap_is_marked(case: Case) -> None:
     events = [case.a.event("STEP_STARTED")]
     events += [case.a.event("STEP_PROGRESS", progress={"current": 10 * number, "total": 50}) for number in range(2, 5)]
