@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from milepost.api import beacons, machinery, notice_routes, operators, sessions, tasks, viewers
+from milepost.api import beacons, machinery, notice_routes, operator_routes, sessions, tasks, viewers
 from milepost.api.endpoints import Endpoint, Query
 from milepost.wire import answers, commands, operating
 from milepost.wire.events import EventBody
@@ -266,68 +266,6 @@ VIEWER_ROUTES: Final = (
     Endpoint("DELETE", "/api/session", sessions.sign_out, "Sign out.", "viewer", {204: None}),
 )
 
-_PAGED = (
-    Query("cursor", "The nextCursor of the page before."),
-    Query("limit", "At most this many, 1 to 200.", "integer"),
-)
-
-OPERATOR_ROUTES: Final = (
-    Endpoint(
-        "POST",
-        "/admin/v1/tasks/{task_id}:correct",
-        operators.correct,
-        "Set a task to the terminal state it is in truth in.",
-        "viewer",
-        {200: answers.TaskCorrected},
-        commands.CorrectTask,
-        (
-            "TASK_UNKNOWN",
-            "TASK_DELETED",
-            "VERSION_CONFLICT",
-            "ILLEGAL_TRANSITION",
-            "BUSINESS_STATUS_UNKNOWN",
-            "IDEMPOTENCY_KEY_CONFLICT",
-        ),
-        once=True,
-    ),
-    Endpoint(
-        "GET",
-        "/admin/v1/conflicts",
-        operators.list_conflicts,
-        "List terminal facts that contradicted an end, newest first.",
-        "viewer",
-        {200: operating.ConflictPage},
-        query=(Query("state", "`open` (the default), `resolved` or `all`."), *_PAGED),
-    ),
-    Endpoint(
-        "POST",
-        "/admin/v1/conflicts/{event_id}:resolve",
-        operators.resolve_conflict,
-        "Settle a conflict with a note; again, the first answer stands.",
-        "viewer",
-        {200: operating.ConflictView},
-        operating.ResolveConflict,
-    ),
-    Endpoint(
-        "GET",
-        "/admin/v1/audit",
-        operators.audit,
-        "Read the audit log, newest first.",
-        "viewer",
-        {200: operating.AuditPage},
-        query=_PAGED,
-    ),
-    Endpoint(
-        "GET",
-        "/admin/v1/credentials",
-        operators.credentials,
-        "List the credentials that may act in the tenant, without secrets.",
-        "viewer",
-        {200: operating.CredentialList},
-    ),
-    Endpoint("GET", "/admin/v1/stats", operators.stats, "Counts of the tenant.", "viewer", {200: operating.Stats}),
-)
-
 MACHINERY: Final = (
     Endpoint("GET", "/healthz", machinery.healthz, "Whether the process lives.", "anyone", {200: dict[str, Any]}),
     Endpoint(
@@ -357,5 +295,5 @@ PAGES: Final = (
     Endpoint("GET", "/assets/{name}", machinery.asset, "The console's files.", "anyone", {200: None}),
 )
 
-DOCUMENTED: Final = (*SERVICE_ROUTES, *VIEWER_ROUTES, *OPERATOR_ROUTES, *MACHINERY)
+DOCUMENTED: Final = (*SERVICE_ROUTES, *VIEWER_ROUTES, *operator_routes.FOR_OPERATORS, *MACHINERY)
 EVERY: Final = (*DOCUMENTED, *PAGES)
