@@ -3,11 +3,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from milepost.domain import watching
 from milepost.domain.events import PublicFacts
 from milepost.domain.lifecycle import WAITING_USER_ACTION, FailurePolicy
 from milepost.domain.notices import CANCEL_UNANSWERED, RULES, Notice, Seen, for_members, kept, lasts, notice_of
 from milepost.domain.trace import service_event
 from milepost.domain.values import ResultRef, StructuredError
+from milepost.domain.watching import Verdict, cancel_unanswered, pronounce
 from tests.domain.story import Story, accepted, plan
 
 BROKEN = StructuredError("DEPENDENCY", "UPSTREAM", user_message="The page could not be read.")
@@ -176,3 +178,29 @@ def test_a_removal_gives_no_notice():
     story = Story()
     story.say("TASK_COMPLETED")
     assert told_by_service(story, "TASK_REMOVED", deleted_at=9) is None
+
+
+def test_the_verdicts_of_the_health_reconciler_are_told_as_what_they_are():
+    story = Story()
+    story.say("STEP_STARTED")
+
+    def pronounced(verdict: Verdict) -> Notice | None:
+        before = seen(story)
+        change = pronounce(story.state, watching.Seen.of(story.steps["a"]), verdict, f"h.{verdict}", story.now)
+        return notice_of("e1", accepted(story.apply(change)), before, seen(story))
+
+    verdicts: tuple[Verdict, ...] = ("SILENT", "STALE_LONG", "HEARD")
+    told_of = [pronounced(verdict) for verdict in verdicts]
+    assert [notice.type if notice else None for notice in told_of] == ["step.stale", "step.stale.long", None]
+
+
+def test_the_reconcilers_word_on_an_unanswered_request_is_the_one_that_is_told():
+    story = Story()
+    story.cancel()
+    before = seen(story, None)
+    asked = story.task.cancel_requested_at or 0
+    story.now += 10**9
+    event = accepted(story.apply(cancel_unanswered(story.state, asked, "h1", story.now)))
+    notice = notice_of("e1", event, before, seen(story, None))
+    assert notice is not None
+    assert notice.type == "cancel.unanswered"
