@@ -175,6 +175,7 @@ async def test_an_unanswered_cancel_is_told_of_once_and_cancels_nothing(service:
         await beats(service)
     assert (await watch.scan()).unanswered == 1
     assert (await watch.scan()).unanswered == 0
+    assert table(service, "notification", "type") == [("cancel.unanswered",)]
     task = (await found(service)).task
     assert (task.health, task.lifecycle, task.version) == ("DEGRADED", "RUNNING", 4)
 
@@ -195,6 +196,7 @@ async def test_stale_is_never_failed(service: Stand, watch: Watch) -> None:
     await watch.scan()
     await watch.listen(100 * LIMIT)
     assert (await watch.scan()).long == 1
+    assert table(service, "notification", "type") == [("step.stale.long",)]
     await watch.listen(100 * LIMIT)
     assert await watch.scan() == Scanned()
     with sqlite3.connect(service.path) as connection:

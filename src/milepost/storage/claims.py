@@ -11,7 +11,7 @@ from sqlalchemy import BindParameter, bindparam, insert, null, or_, select, upda
 from milepost.clock import Clock
 from milepost.ports.claims import Claim
 from milepost.storage.session import Database, Session
-from milepost.storage.tables import claim
+from milepost.storage.turn_tables import claim
 
 _WORK: BindParameter[Any] = bindparam("of_work")
 _NOW: BindParameter[Any] = bindparam("now")

@@ -13,13 +13,13 @@ from milepost.storage import queries
 from milepost.storage.rows import TASK
 from milepost.storage.session import Database, Session
 from milepost.storage.tables import (
-    ingest_liveness,
     stream,
     stream_log,
     task_event_dedup,
     used_once,
     user_session,
 )
+from milepost.storage.turn_tables import ingest_liveness
 
 _TENANT: BindParameter[Any] = bindparam("tenant")
 _BEFORE: BindParameter[Any] = bindparam("before")

@@ -5,12 +5,14 @@ The columns of a table that holds a value of the domain or of a port are its fie
 
 from sqlalchemy import Column, PrimaryKeyConstraint, UniqueConstraint
 
-from milepost.storage import notice_tables
+from milepost.storage import notice_tables, turn_tables
 from milepost.storage.columns import Count, Flag, Hash, Id, Json, Key, Millis, Prose, RowId, Small, Word
 from milepost.storage.metadata import index as _index
 from milepost.storage.metadata import table as _table
 
 metadata = notice_tables.metadata
+OTHERS = (notice_tables, turn_tables)
+"""Where the other tables are written down: whoever knows these knows all."""
 
 # Derived: listed_at is created_at until the task is deleted, lists never walk over tombstones; search is title and id
 # without case, folded by us, because databases disagree about case.
@@ -313,22 +315,4 @@ database_epoch = _table(
     Column("epoch", Word, nullable=False),
     Column("identity", Key, nullable=False),
     Column("since_at", Millis, nullable=False),
-)
-
-claim = _table(
-    "claim",
-    Column("work", Id, nullable=False),
-    Column("token", Count, nullable=False),
-    Column("holder", Key),
-    Column("expires_at", Millis),
-    Column("available_at", Millis, nullable=False),
-    PrimaryKeyConstraint("work"),
-)
-
-ingest_liveness = _table(
-    "ingest_liveness",
-    Column("process_id", Id, nullable=False),
-    Column("since_at", Millis, nullable=False),
-    Column("until_at", Millis, nullable=False),
-    PrimaryKeyConstraint("process_id", "since_at"),
 )

@@ -12,7 +12,8 @@ from milepost.ports.storage import StepKey
 from milepost.ports.watching import Hearing, Place, Watched
 from milepost.storage.rows import STEP, TASK, Row
 from milepost.storage.session import Database, Session
-from milepost.storage.tables import ingest_liveness, task, task_step
+from milepost.storage.tables import task, task_step
+from milepost.storage.turn_tables import ingest_liveness
 
 _NOW: BindParameter[Any] = bindparam("now")
 _LIMIT: BindParameter[Any] = bindparam("limit")
