@@ -5,7 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from milepost.domain import progress as progress_rules
-from milepost.domain.creation import StepDraft, doubled, first_attempt
+from milepost.domain.creation import StepDraft, doubled, first_attempts
 from milepost.domain.outcomes import Accepted, Refused
 from milepost.domain.rules import TaskRules
 from milepost.domain.state import TaskState
@@ -28,9 +28,9 @@ def add_steps(
     if index is not None:
         return Refused("FIELD_INVALID", "The task has a step with this id already.", f"/steps/{index}/stepId")
     first = 1 + max((step.ordinal for step in state.steps.values()), default=-1)
-    new = tuple(
-        first_attempt(task.key, task.attempt, place, plan, rules, now) for place, plan in enumerate(plans, start=first)
-    )
+    new = first_attempts(task.key, task.attempt, plans, first, rules, now)
+    if isinstance(new, Refused):
+        return new
     grown = replace(task, version=task.version + 1, updated_at=now)
     counted = progress_rules.recounted(grown, (*state.steps.values(), *new), mode=rules.mode, may_fall=True)
     return Accepted(counted, new, service_event(event_id, "STEPS_ADDED", counted, None, now))

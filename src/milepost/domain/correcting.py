@@ -54,7 +54,7 @@ def _business_status(task: Task, said: Correction, rules: TaskRules) -> str | Re
     if code is None:
         return task.business_status if said.lifecycle == task.lifecycle else rules.default_status[said.lifecycle]
     known = rules.statuses.get(code)
-    if known is None or "task" not in known.scope:
+    if known is None or "task" not in known.scope or not known.enabled:
         return Refused("BUSINESS_STATUS_UNKNOWN", "No such business status for tasks.", "/businessStatus")
     if known.lifecycle != said.lifecycle:
         detail = f"This business status means {known.lifecycle}, not {said.lifecycle}."

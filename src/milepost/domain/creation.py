@@ -1,26 +1,28 @@
 """Creates a task with its known steps: the first version and the first event come with it, or nothing does."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from milepost.domain import progress as progress_rules
 from milepost.domain.lifecycle import FailurePolicy
 from milepost.domain.outcomes import Accepted, Refused
-from milepost.domain.rules import TaskRules
+from milepost.domain.policies import policy_of
+from milepost.domain.rules import OperationRules, TaskRules
 from milepost.domain.state import Step, Task, TaskKey
 from milepost.domain.trace import service_event
 from milepost.domain.values import Data, Number
 
 
 class StepDraft(Struct, frozen=True):
-    """A step as its coordinator plans it."""
+    """A step as its coordinator plans it; weight and policy are its operation's where it does not say."""
 
     step_id: str
     operation_code: str
     producer_id: str
-    weight: Number = 1
-    on_failure: FailurePolicy = "FAIL_TASK"
+    weight: Number | None = None
+    on_failure: FailurePolicy | None = None
     data: Data | None = None
 
 
@@ -43,8 +45,9 @@ def create(draft: TaskDraft, coordinator_id: str, rules: TaskRules, event_id: st
     index = doubled(draft.steps)
     if index is not None:
         return Refused("FIELD_INVALID", "Two steps have the same id.", f"/steps/{index}/stepId")
-    key = TaskKey(draft.tenant_id, draft.task_id)
-    steps = tuple(first_attempt(key, 1, place, plan, rules, now) for place, plan in enumerate(draft.steps))
+    steps = first_attempts(TaskKey(draft.tenant_id, draft.task_id), 1, draft.steps, 0, rules, now)
+    if isinstance(steps, Refused):
+        return steps
     task = Task(
         tenant_id=draft.tenant_id,
         task_id=draft.task_id,
@@ -81,6 +84,7 @@ def create(draft: TaskDraft, coordinator_id: str, rules: TaskRules, event_id: st
         updated_at=now,
         deleted_at=None,
         cancel_deadline_ms=rules.cancel_deadline_ms,
+        definition_id=rules.definition_id,
     )
     counted = progress_rules.recounted(task, steps, mode=rules.mode)
     return Accepted(counted, steps, service_event(event_id, "TASK_CREATED", counted, None, now))
@@ -96,8 +100,37 @@ def doubled(plans: Iterable[StepDraft], taken: Iterable[str] = ()) -> int | None
     return None
 
 
-def first_attempt(key: TaskKey, task_attempt: int, ordinal: int, plan: StepDraft, rules: TaskRules, now: int) -> Step:
-    """A planned step as it begins: in its own first attempt, inside this attempt of its task."""
+def first_attempts(
+    key: TaskKey, task_attempt: int, plans: Sequence[StepDraft], start: int, rules: TaskRules, now: int
+) -> tuple[Step, ...] | Refused:
+    """Planned steps as they begin, numbered from `start`; or why the definition does not allow one of them."""
+    steps: list[Step] = []
+    for index, plan in enumerate(plans):
+        operation = rules.operation(plan.operation_code)
+        if operation is None or not operation.enabled:
+            place = f"/steps/{index}/operationCode"
+            return Refused("OPERATION_UNKNOWN", "The definition does not know this operation.", place)
+        if not operation.takes(plan.producer_id):
+            place = f"/steps/{index}/producerId"
+            return Refused("CONTEXT_MISMATCH", f"{operation.code} is for {operation.producer} only.", place)
+        policy = policy_of(operation, plan.on_failure)
+        if isinstance(policy, Refused):
+            return replace(policy, pointer=f"/steps/{index}/onFailure")
+        weight = operation.weight or 1 if plan.weight is None else plan.weight
+        settled = replace(plan, weight=weight, on_failure=policy)
+        steps.append(_first_attempt(key, task_attempt, start + index, settled, operation, rules, now))
+    return tuple(steps)
+
+
+def _first_attempt(
+    key: TaskKey,
+    task_attempt: int,
+    ordinal: int,
+    plan: StepDraft,
+    operation: OperationRules,
+    rules: TaskRules,
+    now: int,
+) -> Step:
     return Step(
         tenant_id=key.tenant_id,
         task_id=key.task_id,
@@ -106,8 +139,8 @@ def first_attempt(key: TaskKey, task_attempt: int, ordinal: int, plan: StepDraft
         task_attempt=task_attempt,
         current=True,
         ordinal=ordinal,
-        weight=plan.weight,
-        on_failure=plan.on_failure,
+        weight=plan.weight or 1,
+        on_failure=plan.on_failure or "FAIL_TASK",
         operation_code=plan.operation_code,
         producer_id=plan.producer_id,
         source_epoch=1,
@@ -131,6 +164,6 @@ def first_attempt(key: TaskKey, task_attempt: int, ordinal: int, plan: StepDraft
         duration_source=None,
         error=None,
         updated_at=now,
-        stale_after_ms=rules.stale_after_ms,
-        patience_ms=rules.stale_after_ms,
+        stale_after_ms=operation.stale_after_ms,
+        patience_ms=operation.stale_after_ms,
     )

@@ -46,7 +46,7 @@ class Fact(Struct, frozen=True):
     genuine_token: bool = False
     """True when an execution token vouched for it: only then may it carry a source epoch above the step's."""
     by_policy: bool = False
-    """True when a registered failure-policy executor reports it: it may end the task of another coordinator."""
+    """True when a registered policy executor reports it: it may fail a task where a step's policy asks for it."""
 
     @property
     def happened_at(self) -> int:

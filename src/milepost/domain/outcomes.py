@@ -29,6 +29,7 @@ RefusalCode: TypeAlias = Literal[
     "FIELD_INVALID",
     "BUSINESS_STATUS_UNKNOWN",
     "TASK_TYPE_UNKNOWN",
+    "OPERATION_UNKNOWN",
     "SCHEMA_UNKNOWN",
 ]
 

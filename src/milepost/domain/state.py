@@ -129,6 +129,8 @@ class Task(Struct, frozen=True):
     deleted_at: int | None
     cancel_deadline_ms: int = 60_000
     cancel_unanswered_at: int | None = None
+    definition_id: str | None = None
+    """The published definition it was bound to when it was made; None: the built-in one."""
 
     @property
     def key(self) -> TaskKey:

@@ -38,13 +38,16 @@ def decide_step(state: TaskState, fact: Fact, rules: TaskRules, now: int, seq_ow
     to = STEP_LEADS_TO[fact.event_type]
     if to not in rules.enabled:
         return Refused("ILLEGAL_TRANSITION", f"The task type does not enable {to}.", "/eventType")
+    unheard = _unheard(step, fact, rules)
+    if unheard is not None:
+        return unheard
     if step.ended or (state.task.ended and to not in ENDS):
         return _after_the_end(step, fact, to)
     step = _on_source(step, fact)
     late = None if to in ENDS else _out_of_order(step, fact, seq_owner)
     if late is not None:
         return late
-    status = _business_status(fact, to, rules)
+    status = _business_status(step, fact, to, rules)
     if isinstance(status, Refused):
         return status
     if fact.event_type == "STEP_PROGRESS" and _merges(step, fact, now, rules):
@@ -109,15 +112,25 @@ def _out_of_order(step: Step, fact: Fact, seq_owner: str | None) -> Decision | N
     return Stale("OLD_SEQUENCE") if seq <= step.source_seq else None
 
 
-def _business_status(fact: Fact, to: Lifecycle, rules: TaskRules) -> str | Refused:
+def _unheard(step: Step, fact: Fact, rules: TaskRules) -> Refused | None:
+    operation = rules.operations.get(step.operation_code)
+    if operation is None or fact.event_type in operation.events:
+        return None
+    return Refused("CONTEXT_MISMATCH", f"{operation.code} does not report events of this type.", "/eventType")
+
+
+def _business_status(step: Step, fact: Fact, to: Lifecycle, rules: TaskRules) -> str | Refused:
     code = fact.business_status
+    current = step.pending.business_status if step.pending and step.pending.business_status else step.business_status
     if code is None:
-        return rules.default_status[to]
+        return current if step.lifecycle == to else rules.default_status[to]
     known = rules.statuses.get(code)
-    if known is None or "step" not in known.scope:
+    if known is None or "step" not in known.scope or not known.enabled:
         return Refused("BUSINESS_STATUS_UNKNOWN", "No such business status for steps.", "/businessStatus")
     if known.lifecycle != to:
         return Refused("FIELD_INVALID", f"This business status means {known.lifecycle}, not {to}.", "/businessStatus")
+    if to not in ENDS and not known.follows(current):
+        return Refused("ILLEGAL_TRANSITION", f"{code} may not follow {current}.", "/businessStatus")
     return code
 
 

@@ -1,10 +1,11 @@
-"""Decides the facts of a whole task, which only its coordinator may report."""
+"""Decides the facts of a whole task. Its coordinator reports them, and a registered policy executor its failure."""
 
 from msgspec.structs import replace
 
 from milepost.domain.facts import Fact
 from milepost.domain.lifecycle import ENDS, STATUS_CHANGED, TASK_LEADS_TO, Lifecycle
 from milepost.domain.outcomes import Accepted, Decision, Refused, Repeated, Stale
+from milepost.domain.policies import consequence
 from milepost.domain.progress import revealed
 from milepost.domain.rules import TaskRules
 from milepost.domain.state import Step, Task, TaskState
@@ -16,7 +17,7 @@ from milepost.domain.values import Failure
 def decide_task(state: TaskState, fact: Fact, rules: TaskRules, now: int, seq_owner: str | None) -> Decision:
     """What one task fact does. Success is never inferred from steps: this is the only way to a task's end."""
     task = state.task
-    early = _foreign(state, fact) or _superseded(task, fact)
+    early = _foreign(state, fact, rules) or _superseded(task, fact)
     if early is not None:
         return early
     to = TASK_LEADS_TO.get(fact.event_type, task.lifecycle)
@@ -35,25 +36,22 @@ def decide_task(state: TaskState, fact: Fact, rules: TaskRules, now: int, seq_ow
     return _accepted(state, fact, to, status, rules, now)
 
 
-def _foreign(state: TaskState, fact: Fact) -> Refused | None:
+def _foreign(state: TaskState, fact: Fact, rules: TaskRules) -> Refused | None:
     task = state.task
     if fact.task_type != task.task_type:
         return Refused("CONTEXT_MISMATCH", "The task has another type.", "/taskType")
-    if fact.producer_id != task.coordinator_id and not _fails_by_policy(state, fact):
+    if fact.producer_id != task.coordinator_id and not _fails_by_policy(state, fact, rules):
         return Refused("CONTEXT_MISMATCH", "Only the task's coordinator reports task facts.", "/producerId")
     return None
 
 
-def _fails_by_policy(state: TaskState, fact: Fact) -> bool:
-    """Whether a policy executor reports TASK_FAILED for a failed step whose policy says that its failure is that."""
+def _fails_by_policy(state: TaskState, fact: Fact, rules: TaskRules) -> bool:
+    """Whether a policy executor reports TASK_FAILED for a failed step whose policy now asks for that."""
     if not fact.by_policy or fact.event_type != "TASK_FAILED":
         return False
     named = state.steps if fact.failed_step_id is None else {fact.failed_step_id}
     return any(
-        step.step_id in named
-        and step.lifecycle in ("FAILED", "TIMED_OUT")
-        and step.on_failure in ("FAIL_TASK", "RETRY_THEN_FAIL_TASK")
-        and step.task_attempt == state.task.attempt
+        step.step_id in named and consequence(step, rules) == "FAIL_TASK" and step.task_attempt == state.task.attempt
         for step in state.steps.values()
     )
 
@@ -90,12 +88,15 @@ def _business_status(task: Task, fact: Fact, to: Lifecycle, rules: TaskRules) ->
     if code is None:
         return task.business_status if to == task.lifecycle else rules.default_status[to]
     known = rules.statuses.get(code)
-    if known is None or "task" not in known.scope:
+    if known is None or "task" not in known.scope or not known.enabled:
         return Refused("BUSINESS_STATUS_UNKNOWN", "No such business status for tasks.", "/businessStatus")
     if known.lifecycle == to:
-        return code
+        if to in ENDS or known.follows(task.business_status):
+            return code
+        return Refused("ILLEGAL_TRANSITION", f"{code} may not follow {task.business_status}.", "/businessStatus")
     if fact.event_type == STATUS_CHANGED:
-        return Refused("ILLEGAL_TRANSITION", f"The task is {task.lifecycle}; {code} means {known.lifecycle}.")
+        detail = f"The task is {task.lifecycle}; {code} means {known.lifecycle}."
+        return Refused("ILLEGAL_TRANSITION", detail, "/businessStatus")
     return Refused("FIELD_INVALID", f"This business status means {known.lifecycle}, not {to}.", "/businessStatus")
 
 
@@ -127,10 +128,7 @@ def _started_at(task: Task, fact: Fact, to: Lifecycle, now: int) -> int:
 
 
 def _ended(task: Task, state: TaskState, fact: Fact, rules: TaskRules, now: int) -> Task:
-    failure = None
-    if task.lifecycle in ("FAILED", "TIMED_OUT"):
-        code = fact.error.code if fact.error else "UNKNOWN"
-        failure = Failure(code, fact.error.user_message if fact.error else None, fact.failed_step_id)
+    failure = _failure(state, fact) if task.lifecycle in ("FAILED", "TIMED_OUT") else None
     started = task.started_at if task.started_at is not None else now
     return replace(
         task,
@@ -142,6 +140,12 @@ def _ended(task: Task, state: TaskState, fact: Fact, rules: TaskRules, now: int)
         run_duration_ms=fact.duration_ms,
         total_duration_ms=max(0, now - task.created_at),
     )
+
+
+def _failure(state: TaskState, fact: Fact) -> Failure:
+    step = state.steps.get(fact.failed_step_id or "")
+    error = fact.error or (step.error if step else None)
+    return Failure(error.code if error else "UNKNOWN", error.user_message if error else None, fact.failed_step_id)
 
 
 def settled(step: Step, now: int) -> Step:
