@@ -142,7 +142,8 @@ def test_random_writes_come_back_equal(empty_file: Path, first: Writes, second: 
 
 def fixed(task: Task) -> dict[str, Any]:
     """What an update may not change."""
-    return {name: getattr(task, name) for name in ("owner_id", "project_id", "coordinator_id", "created_at")}
+    names = ("owner_id", "project_id", "coordinator_id", "created_at", "definition_id")
+    return {name: getattr(task, name) for name in names}
 
 
 async def _written_and_read(site: SqliteSite, first: Writes, moved: list[Task]) -> None:

@@ -90,11 +90,15 @@ class CommandResult(Struct, frozen=True):
 
 
 class Wanted(Struct, frozen=True):
-    """What a decision depends on besides the locked rows."""
+    """What a decision depends on besides the locked rows.
+
+    Definitions are immutable, so `definitions` names only those this process has not met before.
+    """
 
     events: Sequence[EventKey] = ()
     sequences: Sequence[SeqKey] = ()
     results: Sequence[ResultKey] = ()
+    definitions: Sequence[str] = ()
 
 
 class Known(Struct, frozen=True):
@@ -105,6 +109,8 @@ class Known(Struct, frozen=True):
     answers: Mapping[EventKey, Remembered]
     owners: Mapping[SeqKey, str]
     results: Mapping[ResultKey, CommandResult]
+    definitions: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """Documents by the id of their definition."""
 
 
 class Writes(Struct):

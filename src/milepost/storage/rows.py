@@ -15,9 +15,10 @@ from milepost.domain.notices import Action, Notification
 from milepost.domain.state import Pending, Step, Task
 from milepost.domain.values import Data, Failure, Number, Progress, ResultRef, StructuredError
 from milepost.ports.access import AuditEntry, Credential, OnceCode, Right, Role, UserSession
+from milepost.ports.definitions import Published
 from milepost.ports.notices import Broadcast
 from milepost.ports.storage import CommandResult, Remembered
-from milepost.storage import notice_tables, tables
+from milepost.storage import definition_tables, notice_tables, tables
 
 S = TypeVar("S", bound=msgspec.Struct)
 Row = Sequence[Any]
@@ -106,6 +107,7 @@ NOTIFICATION = Shape(Notification, notice_tables.notification, json={"actions": 
 BROADCAST = Shape(Broadcast, notice_tables.system_broadcast)
 CREDENTIAL = Shape(Credential, tables.service_credential, json={"rights": frozenset[Right]})
 SESSION = Shape(UserSession, tables.user_session, json={"project_ids": frozenset[str], "roles": frozenset[Role]})
+PUBLISHED = Shape(Published, definition_tables.task_definition)
 CODE = Shape(OnceCode, tables.used_once, raw=("body",))
 
 

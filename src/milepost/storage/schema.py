@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _SCRIPTS = Path(__file__).parent / "migrations"
 
-HEAD = "20261129_reconcilers"
+HEAD = "20261129_definitions"
 """The newest migration. Written down here, so that opening a database need not read the scripts."""
 
 LOCK_TIMEOUT = 30.0

@@ -5,13 +5,13 @@ The columns of a table that holds a value of the domain or of a port are its fie
 
 from sqlalchemy import Column, PrimaryKeyConstraint, UniqueConstraint
 
-from milepost.storage import notice_tables, turn_tables
+from milepost.storage import definition_tables, notice_tables, turn_tables
 from milepost.storage.columns import Count, Flag, Hash, Id, Json, Key, Millis, Prose, RowId, Small, Word
 from milepost.storage.metadata import index as _index
 from milepost.storage.metadata import table as _table
 
 metadata = notice_tables.metadata
-OTHERS = (notice_tables, turn_tables)
+OTHERS = (definition_tables, notice_tables, turn_tables)
 """Where the other tables are written down: whoever knows these knows all."""
 
 # Derived: listed_at is created_at until the task is deleted, lists never walk over tombstones; search is title and id
@@ -54,6 +54,7 @@ task = _table(
     Column("deleted_at", Millis),
     Column("cancel_deadline_ms", Millis, nullable=False),
     Column("cancel_unanswered_at", Millis),
+    Column("definition_id", Id),
     Column("listed_at", Millis),
     Column("search", Prose, nullable=False),
     Column("cancel_due_at", Millis),

@@ -23,7 +23,7 @@ SIZES = (256, 64, 16, 4, 1)
 
 FIXED = {
     "task": frozenset({"tenant_id", "task_id", "owner_id", "project_id", "coordinator_id", "created_at"})
-    | frozenset({"listed_at", "search"}),
+    | frozenset({"definition_id", "listed_at", "search"}),
     "task_step": frozenset({"tenant_id", "task_id", "step_id", "attempt", "ordinal", "weight", "on_failure"})
     | frozenset({"operation_code", "producer_id"}),
 }
@@ -130,6 +130,11 @@ FIND_RESULTS = Statement(
     f"WITH u (a, b, c) AS (VALUES {{rows}}) SELECT {_columns(RESULT, 'r')} FROM u"
     " CROSS JOIN command_result r ON r.tenant_id = u.a AND r.credential_id = u.b AND r.idempotency_key = u.c",
     3,
+)
+FIND_DOCUMENTS = Statement(
+    "WITH u (a) AS (VALUES {rows}) SELECT d.definition_id, d.document FROM u"
+    " CROSS JOIN task_definition d ON d.definition_id = u.a",
+    1,
 )
 FIND_STEP_SEQS = Statement(
     "WITH u (a, b, c, d, e, f) AS (VALUES {rows}) SELECT u.a, u.b, u.c, u.d, u.e, u.f, l.event_id FROM u"

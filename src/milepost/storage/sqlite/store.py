@@ -13,6 +13,7 @@ from milepost.clock import Clock
 from milepost.ports.storage import Transaction, Unavailable
 from milepost.storage.access import SqlAccess
 from milepost.storage.claims import SqlClaims
+from milepost.storage.definitions import SqlDefinitions
 from milepost.storage.notices import SqlNotices
 from milepost.storage.operating import SqlOperating
 from milepost.storage.reading import SqlReading
@@ -60,6 +61,7 @@ class SqliteStorage:
         self._writer = Lane("milepost-writer", [self._writer_connection], self._record_if_due)
         self._readers = Lane("milepost-reader", self._reader_connections, lambda: None)
         self.reading = SqlReading(self)
+        self.definitions = SqlDefinitions(self)
         self.stream_log = SqlStreamLog(self)
         self.access = SqlAccess(self, clock)
         self.operating = SqlOperating(self)

@@ -65,6 +65,7 @@ class SqliteTransaction:
             self._answers(wanted.events),
             self._owners(wanted.sequences),
             self._results(wanted.results),
+            self._definitions(wanted.definitions),
         )
 
     async def write(self, writes: Writes) -> dict[str, int]:
@@ -136,6 +137,10 @@ class SqliteTransaction:
     def _results(self, keys: Sequence[ResultKey]) -> dict[ResultKey, CommandResult]:
         found = [RESULT.value(row) for row in hot.find(self._connection, hot.FIND_RESULTS, sorted(set(keys)))]
         return {ResultKey(result.tenant_id, result.credential_id, result.idempotency_key): result for result in found}
+
+    def _definitions(self, ids: Sequence[str]) -> dict[str, bytes]:
+        rows = hot.find(self._connection, hot.FIND_DOCUMENTS, [(one,) for one in sorted(set(ids))])
+        return {definition_id: document.encode() for definition_id, document in rows}
 
     def _owners(self, keys: Sequence[SeqKey]) -> dict[SeqKey, str]:
         of_steps = [key for key in keys if key.step_id is not None]

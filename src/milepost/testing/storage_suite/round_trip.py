@@ -48,7 +48,7 @@ class RoundTripSuite(OnSite):
 
     async def test_an_update_replaces_every_field_that_may_change(self, store: Store) -> None:
         await write(store, Writes(new_tasks=[samples.a_task()], new_steps=[samples.a_step()]))
-        fixed = {"owner_id": "owner", "project_id": "project"}
+        fixed = {"owner_id": "owner", "project_id": "project", "definition_id": "definition-1"}
         task = samples.bare(**fixed, lifecycle="FAILED", version=12, updated_at=99, attempt=3, last_position=5)
         step = samples.bare_step(lifecycle="FAILED", version=7, current=False, source_epoch=3, started_derived=False)
         await write(store, Writes(tasks=[task], steps=[step]))

@@ -54,6 +54,7 @@ def a_task(task_id: str = "task-1", **changes: Any) -> Task:
         deleted_at=None,
         cancel_deadline_ms=9,
         cancel_unanswered_at=10,
+        definition_id="definition-1",
     )
     return replace(task, **changes)
 

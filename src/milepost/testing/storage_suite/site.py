@@ -5,6 +5,7 @@ from typing import Protocol
 from milepost.domain.state import TaskKey, TaskState
 from milepost.ports.access import Access
 from milepost.ports.claims import Claims
+from milepost.ports.definitions import Definitions
 from milepost.ports.notices import Notices
 from milepost.ports.operating import Operating
 from milepost.ports.reading import Reading
@@ -62,6 +63,11 @@ class Store(Storage, Protocol):
     @property
     def retention(self) -> Retention:
         """Removes what is old."""
+        ...
+
+    @property
+    def definitions(self) -> Definitions:
+        """Published definitions."""
         ...
 
     async def close(self) -> None:

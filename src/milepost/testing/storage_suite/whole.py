@@ -2,6 +2,7 @@
 
 from milepost.testing.storage_suite.access import AccessSuite
 from milepost.testing.storage_suite.claims import ClaimSuite
+from milepost.testing.storage_suite.definitions import DefinitionSuite
 from milepost.testing.storage_suite.epochs import EpochSuite
 from milepost.testing.storage_suite.lists import ListSuite
 from milepost.testing.storage_suite.lookups import LookupSuite
@@ -29,6 +30,7 @@ class StorageSuite(
     ClaimSuite,
     WatchingSuite,
     RetentionSuite,
+    DefinitionSuite,
     EpochSuite,
     ProcessSuite,
 ):
