@@ -93,9 +93,9 @@ async def test_an_owner_who_is_also_a_member_gets_each_entry_once_in_the_widest_
         project = await Browser.open(w.port, "/api/projects/p/stream", w.people.add("ann", "p"))
         for one in (ann, bob, cat, project):
             await one.message()
-        await w.book.create("a", "ann", "p", summary={"secret": 1})
+        await w.book.create("a", "ann", "p", summary={"pages": 3, "secret": 1})
         await w.book.create("end", "cat", "q")
-        assert (await ann.message())["task"]["summaryData"] == {"schema": "free", "value": {"secret": 1}}
+        assert (await ann.message())["task"]["summaryData"] == {"schema": "job.summary.v1", "value": {"pages": 3}}
         assert (await bob.message())["task"]["summaryData"] is None
         assert (await project.message())["task"]["summaryData"] is not None
         assert (await cat.message())["taskId"] == "end"

@@ -8,11 +8,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import uvicorn
 from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.middleware.cors import CORSMiddleware
 
+from milepost.definitions.compiling import compiled
+from milepost.definitions.documents import Document
 from milepost.definitions.generic import generic
 from milepost.domain.creation import StepDraft, TaskDraft, create
 from milepost.domain.decide import decide
@@ -20,17 +23,20 @@ from milepost.domain.events import Event, StreamEntry
 from milepost.domain.facts import Fact
 from milepost.domain.lifecycle import MERGEABLE
 from milepost.domain.outcomes import Accepted
+from milepost.domain.rules import TaskRules
 from milepost.domain.state import TaskKey, TaskState
 from milepost.domain.trace import service_event
 from milepost.domain.values import Data, Progress
 from milepost.gateway.feed import Feed
 from milepost.gateway.limits import QuietMetrics, StreamLimits
 from milepost.gateway.routes import stream_routes
+from milepost.ports.definitions import Published
 from milepost.ports.storage import Transaction, Wanted, Writes
 from milepost.ports.stream import Committed, Logged
 from milepost.storage.schema import upgrade
 from milepost.storage.sqlite.store import SqliteStorage, open_sqlite
 from milepost.usecases.identity import Viewer
+from milepost.usecases.rulebook import Rulebook
 from milepost.wire.problems import Rejection
 
 RULES = generic("JOB")
@@ -116,6 +122,20 @@ class Counts(QuietMetrics):
         self.add("from log" if from_log else "from commit", entries)
 
 
+DEFINITION = {
+    "taskType": "JOB",
+    "version": 1,
+    "summarySchema": "job.summary.v1",
+    "projections": {"USER_SUMMARY": ["/pages"], "TASK_DETAIL": ["/pages"]},
+    "schemas": [
+        {
+            "name": "job.summary.v1",
+            "schema": {"type": "object", "properties": {"pages": {"type": "integer"}, "secret": {"type": "integer"}}},
+        }
+    ],
+}
+
+
 class Book:
     """Commits facts of one database as a use case would. `announce` is off where a test loses the wake-ups."""
 
@@ -147,15 +167,22 @@ class Book:
             title,
             tuple(StepDraft(f"s{n}", "OP", "worker") for n in range(steps)),
             project,
-            summary=None if summary is None else Data("free", summary),
+            summary=None if summary is None else Data("job.summary.v1", summary),
         )
+        rules = RULES if summary is None else await self._defined()
 
         def work(_: TaskState | None) -> Accepted:
-            made = create(draft, "coordinator", RULES, self._id(), self.clock.ms)
+            made = create(draft, "coordinator", rules, self._id(), self.clock.ms)
             assert isinstance(made, Accepted)
             return made
 
         return await self.commit(tenant, [(task, work)])
+
+    async def _defined(self) -> TaskRules:
+        """The rules of a published definition, which shows one field of the summary and keeps the rest back."""
+        heading = Published("", "", "JOB", 1, "job-1", True, "somebody", 0)
+        await self.storage.definitions.publish(heading, msgspec.json.encode(DEFINITION), 0)
+        return compiled(msgspec.convert(DEFINITION, Document), heading.definition_id)
 
     async def fact(
         self, task: str, event_type: str, *, tenant: str = "t", step: str | None = "s0", **facts: Any
@@ -296,7 +323,8 @@ class World:
 
     def new_feed(self) -> Feed:
         storage = self.storage
-        return Feed(storage, storage.stream_log, storage.reading, self.clock, self.limits, self.counts)
+        book = Rulebook(definitions=storage.definitions)
+        return Feed(storage, storage.stream_log, storage.reading, self.clock, self.limits, self.counts, book)
 
     async def serve(self) -> None:
         app = CORSMiddleware(Starlette(routes=stream_routes(self.feed, self.people)), allow_origins=[FRIEND])

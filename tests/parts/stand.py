@@ -129,7 +129,7 @@ async def stand(
     storage = open_sqlite(path, time, lock_timeout=lock_timeout)
     heard = Heard()
     ended: list[str] = []
-    rulebook = Rulebook()
+    rulebook = Rulebook(definitions=storage.definitions)
     writer: Batcher[Work] = Batcher(storage, commit, heard)
     beats: Batcher[Heartbeat] = Batcher(storage, beat)
     services = Services(

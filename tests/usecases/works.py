@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from milepost.definitions.generic import generic
 from milepost.domain.attempts import Opening
 from milepost.domain.creation import StepDraft, TaskDraft
 from milepost.domain.facts import Fact
@@ -79,7 +80,7 @@ def create(
     plans = steps or tuple(StepDraft(step, f"OP.{step}", f"{step}-worker") for step in ("a", "b", "c"))
     draft = TaskDraft(tenant, task_id, "u1", "T", title, plans)
     # The body is what the caller sent: where the service chose the id, it is not a part of it.
-    return CreateTask(draft, BOSS, Once.of(tenant, BOSS, key, (title, len(plans))), f"created.{task_id}", BOOK)
+    return CreateTask(draft, BOSS, Once.of(tenant, BOSS, key, (title, len(plans))), f"created.{task_id}", generic("T"))
 
 
 def open_attempt(number: int, step_id: str | None = None, task: tuple[str, str] = ("t1", "k1"), **more: Any) -> Work:

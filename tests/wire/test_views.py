@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from milepost.definitions.generic import generic
 from milepost.domain.creation import StepDraft, TaskDraft, create
 from milepost.domain.decide import decide
 from milepost.domain.outcomes import Accepted
 from milepost.domain.state import TaskState
-from milepost.usecases.rulebook import Rulebook
 from milepost.wire.events import event_body, fact_of
 from milepost.wire.messages import TaskDetail, TimelineItem, timeline_item, trigger
 from milepost.wire.views import Projection, StepView, TaskView, step_view, task_view
@@ -74,7 +74,7 @@ NOW = 1_800_000_000_000
 
 def failed() -> tuple[TaskState, Accepted]:
     """A task with one step that failed with all that a producer may say, and the change that its failure made."""
-    rules = Rulebook().of("T")
+    rules = generic("T")
     draft = TaskDraft("t1", "k1", "u1", "T", "title", (StepDraft("s1", "OP", "p1"),), project_id="pr1")
     made = create(draft, "api", rules, "c1", NOW)
     assert isinstance(made, Accepted)
@@ -121,7 +121,7 @@ def ended(**more: Any) -> TaskState:
         "resultRef": {"id": "r1", "title": "report"},
         **more,
     }
-    change = decide(state, fact_of(event_body(said), "t1", None, NOW, genuine=False), Rulebook().of("T"), NOW)
+    change = decide(state, fact_of(event_body(said), "t1", None, NOW, genuine=False), generic("T"), NOW)
     assert isinstance(change, Accepted)
     return TaskState(change.task, state.steps)
 

@@ -16,9 +16,13 @@ from milepost.api.callers import require, tenant_of
 from milepost.api.http import AWAY, BATCH_BODY, BODY, BROKEN, read_body
 from milepost.api.services import Services
 from milepost.domain.lifecycle import HEARTBEAT, STEP_LEADS_TO
+from milepost.domain.rules import TaskRules
+from milepost.domain.state import TaskKey
 from milepost.ports.access import Credential
 from milepost.ports.storage import Unavailable
 from milepost.tokens.execution import Claims, TokenExpired, TokenInvalid
+from milepost.usecases import data
+from milepost.usecases.binding import rules_of_task, rules_of_token
 from milepost.usecases.rates import Source
 from milepost.usecases.reporting import Report
 from milepost.wire.events import EventBody, event_body, fact_of, heartbeat_of
@@ -64,7 +68,7 @@ class Reports:
         except Unavailable:
             await _reply(send, AWAY)
             return
-        submitted = [self._item(item, credential, tenant) for item in events]
+        submitted = [await self._item(item, credential, tenant) for item in events]
         results = [await _settled(item) for item in submitted]
         body = b'{"results":[' + b",".join(map(_result, results)) + b"]}"
         await _send(send, 200, _JSON, body, _retry_after(results))
@@ -76,25 +80,27 @@ class Reports:
             body = event_body(value)
             _same_key(body, headers)
             tenant = tenant_of(credential, _text(headers.get(b"milepost-tenant")))
-            return self._task_fact(body, credential, tenant)
+            return await self._task_fact(body, credential, tenant)
         if token is None:
             raise Rejection("UNAUTHENTICATED", "A report needs an execution token or a credential as its bearer.")
         claims = self._claims(token)
         body = event_body(value)
         _same_key(body, headers)
-        return self._step_fact(body, claims)
+        return await self._step_fact(body, claims)
 
-    def _item(self, value: Any, credential: Credential, tenant: str) -> Awaitable[object] | Rejection:
+    async def _item(self, value: Any, credential: Credential, tenant: str) -> Awaitable[object] | Rejection:
         try:
             token = cast("dict[str, Any]", value).pop("executionToken", None) if isinstance(value, dict) else None
             body = event_body(value)
             if token is not None:
-                return self._step_fact(body, self._claims(token), tenant)
+                return await self._step_fact(body, self._claims(token), tenant)
             if body.event_type in STEP_LEADS_TO or body.event_type == HEARTBEAT:
-                return self._untokened(body, credential, tenant)
-            return self._task_fact(body, credential, tenant)
+                return await self._untokened(body, credential, tenant)
+            return await self._task_fact(body, credential, tenant)
         except Rejection as rejection:
             return rejection
+        except Unavailable:
+            return AWAY
 
     def _claims(self, token: Any) -> Claims:
         try:
@@ -104,35 +110,50 @@ class Reports:
         except TokenInvalid:
             raise Rejection("TOKEN_INVALID", "This is no execution token of this service.") from None
 
-    def _step_fact(self, body: EventBody, claims: Claims, tenant: str | None = None) -> Awaitable[object]:
+    async def _step_fact(self, body: EventBody, claims: Claims, tenant: str | None = None) -> Awaitable[object]:
         if tenant is not None and tenant != claims.tenant_id:
             raise Rejection("CONTEXT_MISMATCH", "The token belongs to another tenant.")
         _bound(body, claims)
-        enabled = self._services.rulebook.of(claims.task_type).enabled
-        if body.event_type not in claims.event_types and STEP_LEADS_TO.get(body.event_type, "RUNNING") in enabled:
+        rules = await rules_of_token(self._services.rulebook, claims.definition_id, claims.task_type)
+        to = STEP_LEADS_TO.get(body.event_type, "RUNNING")
+        if body.event_type not in claims.event_types and to in rules.enabled:
             raise Rejection.at("/eventType", "CONTEXT_MISMATCH", "The token does not allow events of this type.")
-        return self._submit(body, claims.tenant_id, claims.source_epoch, genuine=True)
+        return self._submit(body, rules, claims.tenant_id, claims.source_epoch, genuine=True)
 
-    def _untokened(self, body: EventBody, credential: Credential, tenant: str) -> Awaitable[object]:
+    async def _untokened(self, body: EventBody, credential: Credential, tenant: str) -> Awaitable[object]:
         body = _own(body, credential)
         if body.source_epoch is None:
             raise Rejection.at("/sourceEpoch", "FIELD_INVALID", "An item without a token names its source epoch.")
-        return self._submit(body, tenant, None, genuine=False)
+        return self._submit(body, await self._rules(body, tenant), tenant, None, genuine=False)
 
-    def _task_fact(self, body: EventBody, credential: Credential, tenant: str) -> Awaitable[object]:
+    async def _task_fact(self, body: EventBody, credential: Credential, tenant: str) -> Awaitable[object]:
         if body.event_type in STEP_LEADS_TO or body.event_type == HEARTBEAT:
             raise Rejection("TOKEN_INVALID", "A step's fact is reported with its execution token.")
-        executes = "policy" in credential.rights and body.event_type == "TASK_FAILED"
-        if not executes:
+        by_policy = "policy" in credential.rights and body.event_type == "TASK_FAILED"
+        if not by_policy:
             require(credential, "report", "coordinate")
-        return self._submit(_own(body, credential), tenant, None, genuine=False, by_policy=executes)
+        body = _own(body, credential)
+        return self._submit(body, await self._rules(body, tenant), tenant, None, genuine=False, by_policy=by_policy)
+
+    async def _rules(self, body: EventBody, tenant: str) -> TaskRules | None:
+        """The rules that judge the data of a fact without a token; None where it carries none."""
+        if body.data is None:
+            return None
+        return await rules_of_task(self._services.rulebook, self._services.reading, TaskKey(tenant, body.task_id))
 
     def _submit(
-        self, body: EventBody, tenant: str, epoch: int | None, *, genuine: bool, by_policy: bool = False
+        self,
+        body: EventBody,
+        rules: TaskRules | None,
+        tenant: str,
+        epoch: int | None,
+        *,
+        genuine: bool,
+        by_policy: bool = False,
     ) -> Awaitable[object]:
-        if body.data is not None:
-            raise Rejection.at("/data/schema", "SCHEMA_UNKNOWN", "No data schema is registered for this event.")
         services = self._services
+        if body.data is not None and rules is not None:
+            data.of_fact(rules, body.event_type, body.operation_code, body.data)
         wait = services.rates.take(Source(tenant, body.producer_id or ""), services.clock.now())
         if wait is not None:
             raise Rejection(
@@ -140,9 +161,12 @@ class Reports:
             )
         if body.event_type == HEARTBEAT:
             return services.beats.submit(heartbeat_of(body, tenant, epoch, genuine=genuine))
-        fact = replace(fact_of(body, tenant, epoch, services.clock.now(), genuine=genuine), by_policy=by_policy)
+        fact = fact_of(body, tenant, epoch, services.clock.now(), genuine=genuine)
+        if by_policy:
+            fact = replace(fact, by_policy=True)
+        judged_by = rules.definition_id if rules else None
         refuses = services.options.refuse_suspect_clocks
-        return services.commit.submit(Report(fact, services.rulebook, refuses_suspect=refuses))
+        return services.commit.submit(Report(fact, services.rulebook, judged_by=judged_by, refuses_suspect=refuses))
 
 
 _BINDINGS: Final = (

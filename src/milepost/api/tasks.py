@@ -12,11 +12,13 @@ from milepost.api.services import Services
 from milepost.domain.attempts import Opening
 from milepost.domain.creation import StepDraft, TaskDraft
 from milepost.domain.events import Evidence
+from milepost.domain.rules import TaskRules
 from milepost.domain.state import TaskKey
 from milepost.ports.access import Credential
 from milepost.ports.reading import Snapshot
 from milepost.ports.storage import ResultKey
-from milepost.usecases import adding, cancelling, creating, opening, sourcing
+from milepost.usecases import adding, cancelling, creating, data, opening, sourcing
+from milepost.usecases.binding import rules_of_task
 from milepost.usecases.contexts import signed
 from milepost.usecases.idempotency import Once
 from milepost.usecases.removing import RemoveTask
@@ -38,9 +40,10 @@ async def create(request: Request, services: Services) -> Response:
     if request.headers.get(TENANT_HEADER, body.tenant_id) != body.tenant_id:
         raise Rejection.at("/tenantId", "FIELD_INVALID", "The header Milepost-Tenant names another tenant.")
     await _known_tenant(services, body.tenant_id)
-    services.rulebook.for_new(body.task_type)
+    version, place = _version(body)
+    rules = await services.rulebook.for_new(body.tenant_id, body.product, body.task_type, version, place)
     once = Once.of(body.tenant_id, caller(credential), idempotency_key(request), body)
-    command = creating.CreateTask(_draft(body), caller(credential), once, f"created.{uuid4().hex}", services.rulebook)
+    command = creating.CreateTask(_draft(body, rules), caller(credential), once, f"created.{uuid4().hex}", rules)
     made = await services.commit(command)
     assert isinstance(made, creating.Created)  # noqa: S101 (what this command decides)
     return json_response(_signed(services, made.opened), 201 if made.new else 200)
@@ -51,31 +54,40 @@ async def _known_tenant(services: Services, tenant_id: str) -> None:
         raise Rejection.at("/tenantId", "NOT_FOUND", "No such tenant; it is made by `milepost tenants create`.")
 
 
-def _draft(body: commands.CreateTask) -> TaskDraft:
-    if body.summary_data is not None:
-        raise Rejection.at("/summaryData/schema", "SCHEMA_UNKNOWN", "No data schema is registered here.")
-    for name in ("status", "operation"):
-        if (getattr(body, f"{name}_definition_version") or 1) != 1:
-            raise Rejection.at(f"/{name}DefinitionVersion", "FIELD_INVALID", "The type has no such version.")
+def _version(body: commands.CreateTask) -> tuple[int | None, str]:
+    """The version of the definition that a creation asks for, and where: both names mean the document's one version."""
+    status, operation = body.status_definition_version, body.operation_definition_version
+    if status is not None and operation is not None and status != operation:
+        detail = "One document has one version: name the same twice, or one of the two."
+        raise Rejection.at("/operationDefinitionVersion", "FIELD_INVALID", detail)
+    if status is None:
+        return operation, "/operationDefinitionVersion"
+    return status, "/statusDefinitionVersion"
+
+
+def _draft(body: commands.CreateTask, rules: TaskRules) -> TaskDraft:
+    summary = body.summary_data
     return TaskDraft(
         tenant_id=body.tenant_id,
         task_id=body.task_id or uuid4().hex,
         owner_id=body.owner_id,
         task_type=body.task_type,
         title=cut(body.title, TITLE) or "",
-        steps=_plans(body.steps),
+        steps=_plans(body.steps, rules),
         project_id=body.project_id,
         product=body.product,
+        summary=data.of_summary(rules, summary, "/summaryData") if summary else None,
     )
 
 
-def _plans(steps: Sequence[commands.StepPlan]) -> tuple[StepDraft, ...]:
-    for index, plan in enumerate(steps):
-        if plan.data is not None:
-            raise Rejection.at(f"/steps/{index}/data/schema", "SCHEMA_UNKNOWN", "No data schema is registered here.")
-    return tuple(
-        StepDraft(plan.step_id, plan.operation_code, plan.producer_id, plan.weight, plan.on_failure) for plan in steps
-    )
+def _plans(steps: Sequence[commands.StepPlan], rules: TaskRules | None) -> tuple[StepDraft, ...]:
+    return tuple(_plan(plan, rules, f"/steps/{index}") for index, plan in enumerate(steps))
+
+
+def _plan(plan: commands.StepPlan, rules: TaskRules | None, place: str) -> StepDraft:
+    said = plan.data
+    begins = data.of_plan(rules, plan.operation_code, said, f"{place}/data") if said and rules else None
+    return StepDraft(plan.step_id, plan.operation_code, plan.producer_id, plan.weight, plan.on_failure, begins)
 
 
 def _signed(services: Services, opened: TaskOpened) -> TaskOpened:
@@ -92,7 +104,12 @@ async def add_steps(request: Request, services: Services) -> Response:
     body: commands.AddSteps = await read_json(request, commands.AddSteps)
     who = caller(credential)
     once = Once.of(key.tenant_id, who, idempotency_key(request), (key.task_id, body))
-    command = adding.AddSteps(key, _plans(body.steps), who, once, _event_id("steps"), services.rulebook)
+    rules = None
+    if any(plan.data for plan in body.steps):
+        rules = await rules_of_task(services.rulebook, services.reading, key)
+    judged_by = rules.definition_id if rules else None
+    plans = _plans(body.steps, rules)
+    command = adding.AddSteps(key, plans, who, once, _event_id("steps"), services.rulebook, judged_by)
     made = await services.commit(command)
     assert isinstance(made, creating.Created)  # noqa: S101 (what this command decides)
     return json_response(_signed(services, made.opened), 201 if made.new else 200)
@@ -189,16 +206,17 @@ async def _service_snapshot(services: Services, credential: Credential, key: Tas
     if not coordinates and not steps:
         raise Rejection("CONTEXT_MISMATCH", "No step of this task belongs to this producer.")
     evidence = await services.reading.evidence(key, 100) if coordinates else ()
+    await services.rulebook.load((found.task,))
     return _told(services, Snapshot(found.task, steps, found.epoch, found.cursor), evidence)
 
 
 def _told(services: Services, found: Snapshot, evidence: tuple[Evidence, ...]) -> ServiceSnapshot:
     now = services.clock.now()
     task = found.task
-    mode = services.rulebook.of(task.task_type).mode
+    rules = services.rulebook.of(task)
     return ServiceSnapshot(
-        task=task_view(task, now, mode=mode, projection="TASK_DETAIL"),
-        steps=tuple(step_view(step, now) for step in found.steps),
+        task=task_view(task, now, rules, projection="TASK_DETAIL"),
+        steps=tuple(step_view(step, now, rules) for step in found.steps),
         cancel_requested=task.cancel_requested_at is not None and not task.ended,
         cancel_requested_by=task.cancel_requested_by,
         evidence=tuple(map(_evidence, evidence)),

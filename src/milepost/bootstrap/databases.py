@@ -11,6 +11,7 @@ from milepost.bootstrap.refusals import Misconfigured, NotAvailable, SchemaBehin
 from milepost.clock import Clock
 from milepost.ports.access import Access
 from milepost.ports.claims import Claims
+from milepost.ports.definitions import Definitions
 from milepost.ports.notices import Notices
 from milepost.ports.operating import Operating
 from milepost.ports.reading import Reading
@@ -42,6 +43,7 @@ class Database(Struct, frozen=True):
     watching: Watching
     liveness: Liveness
     retention: Retention
+    definitions: Definitions
 
 
 def embedded_file(settings: Settings) -> Path | None:
@@ -106,6 +108,7 @@ def _ports(storage: "SqliteStorage") -> Database:
         log=storage.stream_log,
         access=storage.access,
         operating=storage.operating,
+        definitions=storage.definitions,
         notices=storage.notices,
         claims=storage.claims,
         watching=storage.watching,

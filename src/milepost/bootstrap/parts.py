@@ -51,7 +51,7 @@ def assemble(settings: Settings, database: Database, ring: KeyRing, clock: Clock
     metrics = Metrics(version("milepost"))
     said = settings.progress
     rules = ProgressRules(said.min_percent, said.min_interval, said.max_interval)
-    rulebook = Rulebook(rules, required=settings.definitions.required)
+    rulebook = Rulebook(rules, required=settings.definitions.required, definitions=database.definitions)
     feed = _feed(settings, database, clock, metrics, rulebook)
     observer = CommitObserver(metrics.ingest, joins, clock)
     writer: Batcher[Work] = Batcher(database.storage, commit, feed, observe=observer)
@@ -101,7 +101,7 @@ def _feed(settings: Settings, database: Database, clock: Clock, metrics: Metrics
         clock,
         limits,
         metrics.stream,
-        lambda task: rulebook.of(task.task_type).mode,
+        rulebook,
         notices=database.notices,
     )
 

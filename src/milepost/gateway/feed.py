@@ -7,16 +7,13 @@ statement began.
 
 import asyncio
 import logging
-from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from milepost.clock import Clock
-from milepost.domain.rules import ProgressMode
-from milepost.domain.state import Task
 from milepost.gateway.bulletin import Bulletin
 from milepost.gateway.limits import QuietMetrics, StreamLimits, StreamMetrics
-from milepost.gateway.message import Encoder, weighted
+from milepost.gateway.message import Encoder
 from milepost.gateway.others import settle
 from milepost.gateway.register import SLOTS, Register
 from milepost.gateway.replay import Cursor, Desk, Replay, plan, scope_of
@@ -27,6 +24,7 @@ from milepost.ports.notices import Notices
 from milepost.ports.reading import Reading, Scope
 from milepost.ports.storage import Storage, Unavailable
 from milepost.ports.stream import Committed, StreamLog, Tops, Window
+from milepost.usecases.rulebook import Rulebook
 from milepost.wire.numbers import cursor
 from milepost.wire.problems import Rejection
 
@@ -46,14 +44,15 @@ class Feed:
         clock: Clock,
         limits: StreamLimits | None = None,
         metrics: StreamMetrics | None = None,
-        mode_of: Callable[[Task], ProgressMode] = weighted,
+        rulebook: Rulebook | None = None,
         *,
         notices: Notices | None = None,
     ) -> None:
         self.limits = limits or StreamLimits()
         self.metrics: StreamMetrics = metrics or QuietMetrics()
-        self.encoder = Encoder(clock, self.metrics, self.limits.max_message, mode_of)
-        self.sources = Sources(storage, log, reading)
+        rules = rulebook or Rulebook()
+        self.encoder = Encoder(clock, self.metrics, self.limits.max_message, rules.of)
+        self.sources = Sources(storage, log, reading, rules)
         self.epoch = ""
         self._desk = Desk(self.sources, self.encoder, self.metrics, self.limits.max_replay, self.look)
         self._bulletin = Bulletin(notices, self.encoder, clock)

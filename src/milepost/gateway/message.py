@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from milepost.clock import Clock
 from milepost.domain.events import Event, StreamEntry
 from milepost.domain.notices import Notice, for_members
-from milepost.domain.rules import ProgressMode
+from milepost.domain.rules import TaskRules
 from milepost.domain.state import Step, Task
 from milepost.gateway import framing
 from milepost.gateway.limits import ResetReason, StreamMetrics
@@ -82,11 +82,6 @@ class Message:
         return len(self.body)
 
 
-def weighted(_: Task) -> ProgressMode:
-    """The progress mode of the generic definition."""
-    return "WEIGHTED"
-
-
 _read_notice = msgspec.json.Decoder(Notice).decode
 
 
@@ -110,19 +105,19 @@ class Encoder:
         clock: Clock,
         metrics: StreamMetrics,
         max_message: int,
-        mode_of: Callable[[Task], ProgressMode] = weighted,
+        rules_of: Callable[[Task], TaskRules],
     ) -> None:
         self._clock = clock
         self._metrics = metrics
         self._max_message = max_message
-        self._mode_of = mode_of
+        self._rules_of = rules_of
         self._json = msgspec.json.Encoder()
 
     def summary(
         self, epoch: str, logged: Logged, task: Task, projection: Projection, *, replayed: bool = False
     ) -> Message:
         """`task.summary` in one projection."""
-        view = task_view(task, self._clock.now(), mode=self._mode_of(task), projection=projection)
+        view = task_view(task, self._clock.now(), self._rules_of(task), projection=projection)
         body = TaskSummary(
             schema_version=SCHEMA_VERSION,
             epoch=epoch,
@@ -142,6 +137,7 @@ class Encoder:
         """`task.detail`; without its steps if it would be larger than one message may be."""
         task = current.task
         now = self._clock.now()
+        rules = self._rules_of(task)
         whole = TaskDetail(
             schema_version=SCHEMA_VERSION,
             epoch=epoch,
@@ -149,9 +145,9 @@ class Encoder:
             task_id=task.task_id,
             version=str(task.version),
             committed_at=instant(logged.entry.committed_at),
-            task=task_view(task, now, mode=self._mode_of(task), projection="TASK_DETAIL"),
-            steps=tuple(step_view(step, now) for step in current.steps),
-            trigger_event=trigger(event) if event else None,
+            task=task_view(task, now, rules, projection="TASK_DETAIL"),
+            steps=tuple(step_view(step, now, rules) for step in current.steps),
+            trigger_event=trigger(event, rules) if event else None,
             replayed=replayed,
         )
         message = self._message("task.detail", whole, epoch, logged)

@@ -58,7 +58,7 @@ class Replay(Struct, frozen=True):
         detail = interest.task_id is not None
         reading = self.desk.sources.reading
         ids = [row.entry.task_id for row in rows if row.entry.kind == "task" and row.entry.task_id is not None]
-        loaded = await load_states(reading, interest.tenant_id, ids, steps=detail)
+        loaded = await load_states(self.desk.sources, interest.tenant_id, ids, steps=detail)
         if loaded.epochs - {self.epoch}:
             await self.desk.look()
         return Material(loaded.states, await load_events(reading, rows) if detail else {})

@@ -10,17 +10,19 @@ from milepost.gateway.message import Current, Material
 from milepost.ports.reading import Reading, Scope
 from milepost.ports.storage import Storage
 from milepost.ports.stream import Committed, Logged, StreamLog
+from milepost.usecases.rulebook import Rulebook
 
 PAGE = 500
 _BATCH = 200
 
 
 class Sources(Struct, frozen=True):
-    """The ports a feed reads from."""
+    """The ports a feed reads from, and the rules of what they tell."""
 
     storage: Storage
     log: StreamLog
     reading: Reading
+    rulebook: Rulebook
 
 
 class Loaded(Struct, frozen=True):
@@ -30,16 +32,17 @@ class Loaded(Struct, frozen=True):
     epochs: frozenset[str]
 
 
-async def load_states(reading: Reading, tenant_id: str, task_ids: Iterable[str], *, steps: bool) -> Loaded:
-    """The current state of tasks; unknown ones are absent."""
+async def load_states(sources: Sources, tenant_id: str, task_ids: Iterable[str], *, steps: bool) -> Loaded:
+    """The current state of tasks, with their rules at hand; unknown ones are absent."""
     ids = list(dict.fromkeys(task_ids))
     states: dict[str, Current] = {}
     epochs: set[str] = set()
     for start in range(0, len(ids), _BATCH):
-        found = await reading.snapshots(tenant_id, ids[start : start + _BATCH], steps=steps)
+        found = await sources.reading.snapshots(tenant_id, ids[start : start + _BATCH], steps=steps)
         for task_id, snapshot in found.items():
             states[task_id] = Current(snapshot.task, snapshot.steps)
             epochs.add(snapshot.epoch)
+    await sources.rulebook.load(state.task for state in states.values())
     return Loaded(states, frozenset(epochs))
 
 

@@ -95,6 +95,8 @@ class Tail:
         rows = committed.entries
         if rows[0].position != self.position + 1 or self.position < self._ahead:
             return False
+        if not all(self._sources.rulebook.holds(state.task) for state in committed.states.values()):
+            return False
         return all(row.entry.kind != "task" or row.entry.task_id in committed.states for row in rows)
 
     async def _read(self) -> None:
@@ -135,7 +137,7 @@ class Tail:
             asked.update(missing)
             for steps in (False, True):
                 ids = [task_id for task_id, with_steps in missing.items() if with_steps is steps]
-                loaded = await load_states(self._sources.reading, self.tenant_id, ids, steps=steps)
+                loaded = await load_states(self._sources, self.tenant_id, ids, steps=steps)
                 if self.epoch != epoch or loaded.epochs - {epoch}:
                     self._alarm()
                     return None

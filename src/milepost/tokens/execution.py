@@ -44,6 +44,7 @@ class Claims(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     definition_version: int
     iat: int
     exp: int
+    definition_id: str | None = None
 
 
 class _Header(Struct, frozen=True, forbid_unknown_fields=True):

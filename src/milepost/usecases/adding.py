@@ -25,7 +25,10 @@ _opened: Final = msgspec.json.Decoder(TaskOpened).decode
 
 
 class AddSteps(Struct, frozen=True):
-    """The command. `event_id` is that of STEPS_ADDED, chosen once."""
+    """The command. `event_id` is that of STEPS_ADDED, chosen once.
+
+    `judged_by` is the definition whose schemas judged the data of the plans.
+    """
 
     key: TaskKey
     plans: tuple[StepDraft, ...]
@@ -33,10 +36,12 @@ class AddSteps(Struct, frozen=True):
     once: Once
     event_id: str
     rulebook: Rulebook
+    judged_by: str | None = None
 
     def wanted(self, state: TaskState | None) -> Wanted:
-        """The result of an earlier request under the same key."""
-        return Wanted(results=(self.once.key,) if self.once.key else ())
+        """The result of an earlier request under the same key, and the definition where it is not at hand."""
+        definitions = self.rulebook.unknown(state)
+        return Wanted(results=(self.once.key,) if self.once.key else (), definitions=definitions)
 
     def decide(self, ledger: Ledger) -> Created | Rejection:
         """The task with its new steps and their contexts, or what an earlier request answered."""
@@ -48,7 +53,9 @@ class AddSteps(Struct, frozen=True):
             return Created(_opened(before.answer), new=False)
         if before is not None:
             return before
-        rules = self.rulebook.of(state.task.task_type)
+        if state.task.definition_id != self.judged_by and any(plan.data for plan in self.plans):
+            return Rejection("UNAVAILABLE", "The task was replaced just now; send the same again.", retry_after=1)
+        rules = self.rulebook.of(state.task, ledger.definitions)
         change = add_steps(state, self.plans, rules, self.event_id, ledger.now)
         if isinstance(change, Refused):
             return rejection(change, state)
@@ -56,8 +63,8 @@ class AddSteps(Struct, frozen=True):
         after = ledger.state(self.key) or state
         steps = sorted(after.steps.values(), key=lambda step: step.ordinal)
         opened = TaskOpened(
-            task_view(change.task, ledger.now, mode=rules.mode, projection="TASK_DETAIL"),
-            tuple(step_view(step, ledger.now) for step in steps),
+            task_view(change.task, ledger.now, rules, projection="TASK_DETAIL"),
+            tuple(step_view(step, ledger.now, rules) for step in steps),
             tuple(unsigned(change.task, step, rules) for step in change.steps),
         )
         self.once.keep(ledger, change.task.task_id, opened)

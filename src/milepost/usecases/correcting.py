@@ -29,8 +29,9 @@ class CorrectTask(Struct, frozen=True):
     rulebook: Rulebook
 
     def wanted(self, state: TaskState | None) -> Wanted:
-        """The result of an earlier request under the same key."""
-        return Wanted(results=(self.once.key,) if self.once.key else ())
+        """The result of an earlier request under the same key, and the definition where it is not at hand."""
+        definitions = self.rulebook.unknown(state)
+        return Wanted(results=(self.once.key,) if self.once.key else (), definitions=definitions)
 
     def decide(self, ledger: Ledger) -> TaskCorrected | Rejection:
         """What the task is now and what it was."""
@@ -44,7 +45,7 @@ class CorrectTask(Struct, frozen=True):
             return _answer(before.answer)
         if before is not None:
             return before
-        decision = correct(state, self.said, self.rulebook.of(state.task.task_type), ledger.now)
+        decision = correct(state, self.said, self.rulebook.of(state.task, ledger.definitions), ledger.now)
         if isinstance(decision, Refused):
             return rejection(decision, state)
         if isinstance(decision, Accepted):

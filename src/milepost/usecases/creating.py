@@ -7,13 +7,13 @@ from msgspec import Struct
 
 from milepost.domain.creation import TaskDraft, create
 from milepost.domain.outcomes import Refused
+from milepost.domain.rules import TaskRules
 from milepost.domain.state import TaskKey, TaskState
 from milepost.ports.storage import CommandResult, Wanted
 from milepost.usecases.contexts import unsigned
 from milepost.usecases.idempotency import Caller, Once
 from milepost.usecases.ledger import Ledger
 from milepost.usecases.refusals import rejection
-from milepost.usecases.rulebook import Rulebook
 from milepost.wire.answers import TaskOpened
 from milepost.wire.problems import Rejection
 from milepost.wire.views import step_view, task_view
@@ -29,13 +29,16 @@ class Created(Struct, frozen=True):
 
 
 class CreateTask(Struct, frozen=True):
-    """The command. `event_id` is the id of TASK_CREATED, chosen once so that a run again says the same."""
+    """The command. `event_id` is the id of TASK_CREATED, chosen once so that a run again says the same.
+
+    `rules` are those the new task is bound to for its life.
+    """
 
     draft: TaskDraft
     caller: Caller
     once: Once
     event_id: str
-    rulebook: Rulebook
+    rules: TaskRules
 
     @property
     def key(self) -> TaskKey:
@@ -55,14 +58,14 @@ class CreateTask(Struct, frozen=True):
             return before
         if ledger.state(self.key) is not None:
             return Rejection.at("/taskId", "TASK_ID_TAKEN", "A task with this id exists already.")
-        rules = self.rulebook.of(self.draft.task_type)
+        rules = self.rules
         change = create(self.draft, self.caller.name, rules, self.event_id, ledger.now)
         if isinstance(change, Refused):
             return rejection(change)
         ledger.apply(change)
         opened = TaskOpened(
-            task_view(change.task, ledger.now, mode=rules.mode, projection="TASK_DETAIL"),
-            tuple(step_view(step, ledger.now) for step in change.steps),
+            task_view(change.task, ledger.now, rules, projection="TASK_DETAIL"),
+            tuple(step_view(step, ledger.now, rules) for step in change.steps),
             tuple(unsigned(change.task, step, rules) for step in change.steps),
         )
         self.once.keep(ledger, self.draft.task_id, opened)

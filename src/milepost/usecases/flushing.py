@@ -24,15 +24,15 @@ class Flush(Struct, frozen=True):
     rulebook: Rulebook
 
     def wanted(self, state: TaskState | None) -> Wanted:
-        """Nothing besides the task's rows."""
-        return Wanted()
+        """The definition the task is bound to, where it is not at hand."""
+        return Wanted(definitions=self.rulebook.unknown(state))
 
     def decide(self, ledger: Ledger) -> bool:
         """Whether a version was made."""
         state = ledger.state(self.key)
         if state is None:
             return False
-        change = flush(state, self.step_id, self.rulebook.of(state.task.task_type), ledger.now)
+        change = flush(state, self.step_id, self.rulebook.of(state.task, ledger.definitions), ledger.now)
         if not isinstance(change, Accepted):
             return False
         ledger.apply(change)

@@ -21,6 +21,7 @@ class Ledger:
     def __init__(self, held: Mapping[TaskKey, TaskState], known: Known) -> None:
         self.now = known.now
         self.epoch = known.epoch
+        self.definitions = known.definitions
         self._known = known
         self._tasks: dict[TaskKey, Task] = {key: state.task for key, state in held.items()}
         self._steps: dict[TaskKey, dict[str, Step]] = {key: dict(state.steps) for key, state in held.items()}

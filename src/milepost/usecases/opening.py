@@ -25,15 +25,15 @@ class OpenAttempt(Struct, frozen=True):
     rulebook: Rulebook
 
     def wanted(self, state: TaskState | None) -> Wanted:
-        """Nothing besides the task's rows: the number makes it idempotent."""
-        return Wanted()
+        """The definition the task is bound to, where it is not at hand; the number makes the command idempotent."""
+        return Wanted(definitions=self.rulebook.unknown(state))
 
     def decide(self, ledger: Ledger) -> TaskOpened | Rejection:
         """The task with the contexts of what was opened; unsigned."""
         state = owned(ledger, self.key, self.coordinator_id)
         if isinstance(state, Rejection):
             return state
-        rules = self.rulebook.of(state.task.task_type)
+        rules = self.rulebook.of(state.task, ledger.definitions)
         if self.step_id is None:
             decision = open_task_attempt(state, self.opening, rules, ledger.now)
         else:
@@ -48,11 +48,11 @@ class OpenAttempt(Struct, frozen=True):
         state = ledger.state(self.key)
         if state is None:
             return Rejection("TASK_UNKNOWN", "No such task here.")
-        rules = self.rulebook.of(state.task.task_type)
+        rules = self.rulebook.of(state.task, ledger.definitions)
         steps = sorted(state.steps.values(), key=lambda step: step.ordinal)
         return TaskOpened(
-            task_view(state.task, ledger.now, mode=rules.mode, projection="TASK_DETAIL"),
-            tuple(step_view(step, ledger.now) for step in steps),
+            task_view(state.task, ledger.now, rules, projection="TASK_DETAIL"),
+            tuple(step_view(step, ledger.now, rules) for step in steps),
             tuple(unsigned(state.task, step, rules) for step in steps if self._is_opened(step)),
         )
 

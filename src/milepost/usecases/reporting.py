@@ -28,22 +28,29 @@ _encode: Final = msgspec.json.Encoder().encode
 class Report:
     """One reported fact on its way into a batch."""
 
-    __slots__ = ("_fact", "_refuses_suspect", "_rulebook", "key")
+    __slots__ = ("_fact", "_judged_by", "_refuses_suspect", "_rulebook", "key")
 
-    def __init__(self, fact: Fact, rulebook: Rulebook, *, refuses_suspect: bool = False) -> None:
-        """`refuses_suspect`: a fact whose clock cannot be right is refused instead of marked."""
+    def __init__(
+        self, fact: Fact, rulebook: Rulebook, *, judged_by: str | None = None, refuses_suspect: bool = False
+    ) -> None:
+        """`judged_by` is the definition whose schema judged the fact's data before it came here.
+
+        `refuses_suspect`: a fact whose clock cannot be right is refused instead of marked.
+        """
         self.key = TaskKey(fact.tenant_id, fact.task_id)
         self._fact = fact
         self._rulebook = rulebook
+        self._judged_by = judged_by
         self._refuses_suspect = refuses_suspect
 
     def wanted(self, state: TaskState | None) -> Wanted:
-        """The answer this event id was given before and, for an older sequence, whose it is."""
+        """The answer this event id was given before, whose an older sequence is, and a definition not at hand."""
+        definitions = self._rulebook.unknown(state)
         event = EventKey(self._fact.tenant_id, self._fact.event_id)
         place = SeqKey.of(self._fact)
         if state is None or place is None or not _behind(state, self._fact):
-            return Wanted(events=(event,))
-        return Wanted(events=(event,), sequences=(place,))
+            return Wanted(events=(event,), definitions=definitions)
+        return Wanted(events=(event,), sequences=(place,), definitions=definitions)
 
     def decide(self, ledger: Ledger) -> ReportAnswer | Rejection:
         """The answer to the fact on the state its predecessors in the batch have left."""
@@ -58,9 +65,12 @@ class Report:
             return _again(before, fact, state)
         if self._refuses_suspect and _suspect(fact, state):
             return Rejection.at("/occurredAt", "FIELD_INVALID", "The producer's clock cannot be right.")
+        if fact.data is not None and state.task.definition_id != self._judged_by:
+            # Another task of this id was met when the data was judged: the database has been restored in between.
+            return Rejection("UNAVAILABLE", "The task was replaced just now; send the same event again.", retry_after=1)
         place = SeqKey.of(fact)
         owner = ledger.owner(place) if place is not None else None
-        decision = decide(state, fact, self._rulebook.of(state.task.task_type), ledger.now, owner)
+        decision = decide(state, fact, self._rulebook.of(state.task, ledger.definitions), ledger.now, owner)
         if isinstance(decision, Refused):
             return _refused(ledger, state, fact, decision)
         return _answered(ledger, state, fact, decision)

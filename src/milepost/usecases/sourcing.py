@@ -25,8 +25,8 @@ class NewSource(Struct, frozen=True):
     rulebook: Rulebook
 
     def wanted(self, state: TaskState | None) -> Wanted:
-        """Nothing besides the task's rows."""
-        return Wanted()
+        """The definition the task is bound to, where it is not at hand."""
+        return Wanted(definitions=self.rulebook.unknown(state))
 
     def decide(self, ledger: Ledger) -> Context | Rejection:
         """The unsigned context under the new source epoch."""
@@ -43,7 +43,7 @@ class NewSource(Struct, frozen=True):
         if isinstance(change, Refused):
             return rejection(change)
         ledger.apply(change)
-        return unsigned(state.task, change.steps[0], self.rulebook.of(state.task.task_type))
+        return unsigned(state.task, change.steps[0], self.rulebook.of(state.task, ledger.definitions))
 
 
 async def refreshed(
@@ -63,7 +63,8 @@ async def refreshed(
     refused = _not_theirs(found.task, step, producer_id)
     if refused is not None:
         raise refused
-    return unsigned(found.task, step, rulebook.of(found.task.task_type))
+    await rulebook.load((found.task,))
+    return unsigned(found.task, step, rulebook.of(found.task))
 
 
 def _not_theirs(task: Task, step: Step, producer_id: str) -> Rejection | None:

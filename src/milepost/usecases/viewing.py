@@ -35,15 +35,16 @@ class Views:
             raise Rejection("NOT_FOUND", "No such task.")
         if found.task.deleted_at is not None:
             raise Rejection("TASK_DELETED", "The task was deleted.")
+        await self._rulebook.load((found.task,))
         return found
 
     def snapshot(self, found: Snapshot) -> TaskSnapshot:
-        """A snapshot on the wire, with everything an authorised viewer of this one task may see."""
+        """A snapshot that `detail` or `newer` read, on the wire: all that an authorised viewer of the task may see."""
         now = self._clock.now()
-        mode = self._rulebook.of(found.task.task_type).mode
+        rules = self._rulebook.of(found.task)
         return TaskSnapshot(
-            task_view(found.task, now, mode=mode, projection="TASK_DETAIL"),
-            tuple(step_view(step, now) for step in found.steps),
+            task_view(found.task, now, rules, projection="TASK_DETAIL"),
+            tuple(step_view(step, now, rules) for step in found.steps),
             found.epoch,
             cursor(found.epoch, found.cursor),
         )
@@ -55,6 +56,7 @@ class Views:
         start = first if first is not None else cursor(page.epoch, page.cursor)
         if first is not None and first.partition(":")[0] != page.epoch:
             raise Rejection("CURSOR_EXPIRED", "The database has begun another epoch; read the list from its start.")
+        await self._rulebook.load(page.tasks)
         now = self._clock.now()
         items = tuple(self._summary(scope, found, now) for found in page.tasks)
         return TaskList(items, _next(page, start), instant(now), page.epoch, start)
@@ -68,6 +70,7 @@ class Views:
         found = await self._reading.changes(scope, position, limit)
         if found.epoch != epoch or not found.floor <= position <= found.top:
             raise Rejection("CURSOR_EXPIRED", "This cursor can no longer be answered; read the list from its start.")
+        await self._rulebook.load(found.tasks)
         now = self._clock.now()
         items = tuple(self._summary(scope, task, now) for task in found.tasks)
         more = len(found.tasks) + len(found.removed) >= limit
@@ -79,6 +82,7 @@ class Views:
         """Tasks that are newer than what the asker knows in this epoch, and those that are gone for them."""
         found = await self._reading.snapshots(scope.tenant_id, task_ids, steps=detail)
         seen = {task_id: item for task_id, item in found.items() if _visible(scope, item)}
+        await self._rulebook.load(item.task for item in seen.values())
         now = self._clock.now()
         here = next(iter(found.values())).epoch if found else await self._storage.epoch()
         versions: Mapping[str, str] = known if epoch == here else {}
@@ -97,13 +101,13 @@ class Views:
         line = await self._reading.timeline(found.task.key, after, limit)
         if line.oldest is not None and line.oldest > after + 1 and line.oldest > 1:
             raise Rejection("CURSOR_EXPIRED", f"Events before version {line.oldest} are no longer kept.")
-        items = tuple(timeline_item(event) for event in line.events)
+        rules = self._rulebook.of(found.task)
+        items = tuple(timeline_item(event, rules) for event in line.events)
         more = len(items) == limit
         return TimelinePage(items, str(line.events[-1].task_version) if more else None)
 
     def _summary(self, scope: Scope, task: Task, now: int) -> TaskView:
-        mode = self._rulebook.of(task.task_type).mode
-        return task_view(task, now, mode=mode, projection=projection_for(scope, task.owner_id))
+        return task_view(task, now, self._rulebook.of(task), projection=projection_for(scope, task.owner_id))
 
 
 def _visible(scope: Scope, found: Snapshot) -> bool:

@@ -62,6 +62,8 @@ class Context(Struct, frozen=True, rename="camel"):
     heartbeat_interval_ms: int
     execution_token: str
     expires_at: Instant
+    definition_id: str | None = None
+    """The published definition the task is bound to; null for the built-in one."""
 
 
 class TaskOpened(Struct, frozen=True, rename="camel"):

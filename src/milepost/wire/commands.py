@@ -13,13 +13,13 @@ Foreign = Annotated[str, Meta(min_length=1, max_length=1000)]
 
 
 class StepPlan(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """A step as its coordinator plans it."""
+    """A step as its coordinator plans it. Without them, weight and `onFailure` are those of its operation."""
 
     step_id: Id
     operation_code: Id
     producer_id: Id
-    weight: Annotated[float, Meta(gt=0, le=1_000_000)] | Annotated[int, Meta(gt=0, le=1_000_000)] = 1
-    on_failure: FailurePolicy = "FAIL_TASK"
+    weight: Annotated[float, Meta(gt=0, le=1_000_000)] | Annotated[int, Meta(gt=0, le=1_000_000)] | None = None
+    on_failure: FailurePolicy | None = None
     data: DataBody | None = None
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 from milepost.domain.clocks import ClockMark
 from milepost.domain.events import Event
 from milepost.domain.notices import Level, Notice
+from milepost.domain.rules import TaskRules
 from milepost.wire.numbers import Decimal, Instant, instant
 from milepost.wire.views import (
     DataView,
@@ -14,9 +15,10 @@ from milepost.wire.views import (
     StepProgressView,
     StepView,
     TaskView,
-    data_view,
     error_view,
+    operation_data,
     progress_view,
+    summary_data,
 )
 
 SCHEMA_VERSION = 1
@@ -221,22 +223,22 @@ class TimelineItem(Struct, frozen=True, rename="camel"):
     """SUSPECT where `occurredAt` cannot be right; the service's own instants are not affected."""
 
 
-def trigger(event: Event) -> TriggerEvent:
-    """The short form of an event."""
+def trigger(event: Event, rules: TaskRules | None = None) -> TriggerEvent:
+    """The short form of an event; its data by the rules' whitelist."""
     return TriggerEvent(
         event.event_id,
         event.event_type,
         event.step_id,
         event.operation_code,
         event.duration_ms,
-        data_view(event.public.data),
+        _data(event, rules),
         error_view(event.public.error),
         instant(event.committed_at),
     )
 
 
-def timeline_item(event: Event) -> TimelineItem:
-    """The long form of an event, for the timeline."""
+def timeline_item(event: Event, rules: TaskRules | None = None) -> TimelineItem:
+    """The long form of an event, for the timeline; its data by the rules' whitelist."""
     said = event.public
     return TimelineItem(
         event_id=event.event_id,
@@ -244,7 +246,7 @@ def timeline_item(event: Event) -> TimelineItem:
         step_id=event.step_id,
         operation_code=event.operation_code,
         duration_ms=event.duration_ms,
-        data=data_view(said.data),
+        data=_data(event, rules),
         error=error_view(said.error),
         committed_at=instant(event.committed_at),
         task_version=str(event.task_version),
@@ -266,3 +268,9 @@ def timeline_item(event: Event) -> TimelineItem:
         progress=progress_view(said.progress),
         clock=said.clock,
     )
+
+
+def _data(event: Event, rules: TaskRules | None) -> DataView | None:
+    if event.step_id is None:
+        return summary_data(event.public.data, rules, "TASK_DETAIL")
+    return operation_data(event.public.data, event.operation_code, rules)

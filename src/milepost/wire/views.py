@@ -5,6 +5,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from milepost.domain.lifecycle import Health, Lifecycle
+from milepost.domain.masks import Mask, shown
+from milepost.domain.rules import ProgressMode, TaskRules
 from milepost.domain.state import Step, Task
 from milepost.domain.values import Data, DurationSource, ErrorCategory, Number, Progress, StructuredError
 from milepost.wire.numbers import Decimal, Instant, instant, instant_or_none
@@ -123,14 +125,14 @@ class StepView(Struct, frozen=True, rename="camel"):
 
 
 def task_view(
-    task: Task,
-    now: int,
-    *,
-    mode: Literal["STEPS", "WEIGHTED", "STAGES"] = "WEIGHTED",
-    projection: Projection = "USER_SUMMARY",
+    task: Task, now: int, rules: TaskRules | None = None, *, projection: Projection = "USER_SUMMARY"
 ) -> TaskView:
-    """A task in one projection, as of `now` (UTC ms). Members of a project see no personal input and no result."""
+    """A task in one projection, as of `now` (UTC ms). Members of a project see no personal input and no result.
+
+    Of its data only what the `rules` it is bound to whitelist is shown; without rules there is none.
+    """
     wide = projection != "PROJECT_BROADCAST"
+    mode = rules.mode if rules else "WEIGHTED"
     failure = task.failure
     result = task.result_ref if wide else None
     return TaskView(
@@ -150,7 +152,7 @@ def task_view(
         operation_definition_version=task.definition_version,
         progress=_task_progress(task, mode),
         current_step=task.current_step,
-        summary_data=data_view(task.summary) if wide else None,
+        summary_data=summary_data(task.summary, rules, projection) if wide else None,
         result_ref=ResultView(result.id, result.title, result.media_type, result.size) if result else None,
         failure=FailureView(failure.code, failure.user_message if wide else None, failure.step_id) if failure else None,
         cancel_requested_at=instant_or_none(task.cancel_requested_at),
@@ -166,8 +168,8 @@ def task_view(
     )
 
 
-def step_view(step: Step, now: int) -> StepView:
-    """A step as an authorised viewer of its task may see it, as of `now` (UTC ms)."""
+def step_view(step: Step, now: int, rules: TaskRules | None = None) -> StepView:
+    """A step as an authorised viewer of its task may see it, as of `now` (UTC ms); its data by the rules' whitelist."""
     return StepView(
         id=step.step_id,
         operation_code=step.operation_code,
@@ -181,7 +183,7 @@ def step_view(step: Step, now: int) -> StepView:
         progress=progress_view(step.progress),
         stage=step.stage,
         message=step.message,
-        data=data_view(step.data),
+        data=operation_data(step.data, step.operation_code, rules),
         error=error_view(step.error),
         started_at=instant_or_none(step.started_at),
         finished_at=instant_or_none(step.finished_at),
@@ -197,9 +199,23 @@ def progress_view(progress: Progress | None) -> StepProgressView | None:
     return StepProgressView(progress.current, progress.total, progress.unit) if progress else None
 
 
-def data_view(data: Data | None) -> DataView | None:
-    """A payload on the wire."""
-    return DataView(data.schema, data.value) if data else None
+def operation_data(data: Data | None, operation_code: str | None, rules: TaskRules | None) -> DataView | None:
+    """An operation's data as authorised viewers may see it."""
+    if data is None or rules is None:
+        return None
+    return _data_view(data, rules.step_mask(operation_code, data.schema))
+
+
+def summary_data(data: Data | None, rules: TaskRules | None, projection: Projection) -> DataView | None:
+    """A task's summary data as one audience may see it."""
+    if data is None or rules is None:
+        return None
+    return _data_view(data, rules.summary_mask(projection, data.schema))
+
+
+def _data_view(data: Data, mask: Mask | None) -> DataView | None:
+    part = shown(data.value, mask)
+    return None if part is None else DataView(data.schema, part)
 
 
 def error_view(error: StructuredError | None) -> ErrorView | None:
@@ -207,7 +223,7 @@ def error_view(error: StructuredError | None) -> ErrorView | None:
     return ErrorView(error.category, error.code, error.retryable, error.user_message) if error else None
 
 
-def _task_progress(task: Task, mode: Literal["STEPS", "WEIGHTED", "STAGES"]) -> TaskProgressView | None:
+def _task_progress(task: Task, mode: ProgressMode) -> TaskProgressView | None:
     if mode == "STAGES":
         return TaskProgressView(mode, None, None, None, task.stage)
     if task.percent is None:

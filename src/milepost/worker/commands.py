@@ -47,23 +47,26 @@ class NotReached(Exception):
 
 
 class StepPlan(Struct, frozen=True, kw_only=True):
-    """A step as its coordinator plans it. `on_failure` says what its failure means for the task."""
+    """A step as its coordinator plans it. `on_failure` says what its failure means for the task.
+
+    Without them, weight and policy are those that the task type's definition gives to the operation.
+    """
 
     step_id: str
     operation: str
     producer: str
-    weight: float = 1
-    on_failure: FailurePolicy = "FAIL_TASK"
+    weight: float | None = None
+    on_failure: FailurePolicy | None = None
 
     def body(self) -> dict[str, Any]:
         """The step on the wire."""
-        return {
+        body: dict[str, Any] = {
             "stepId": ours(self.step_id, "step_id"),
             "operationCode": ours(self.operation, "operation"),
             "producerId": ours(self.producer, "producer"),
-            "weight": self.weight,
-            "onFailure": self.on_failure,
         }
+        chosen = {"weight": self.weight, "onFailure": self.on_failure}
+        return body | {name: value for name, value in chosen.items() if value is not None}
 
 
 Plan = StepPlan | tuple[str, str, str]
