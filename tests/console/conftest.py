@@ -63,8 +63,9 @@ def site(services: Services) -> Site:
     return Site(services, next(NUMBERS))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
+    # Ended with each file: while it runs, its event loop holds this thread and no coroutine of another test could run.
     found = shutil.which("chromium")
     if found is None:
         pytest.skip("no chromium here")
