@@ -137,6 +137,7 @@ async def stand(
         reading=storage.reading,
         access=storage.access,
         operating=storage.operating,
+        definitions=storage.definitions,
         clock=time,
         identities=Identities(storage.access, time),
         tokens=ExecutionTokens(KeyRing(SigningKey("k1", b"k" * 32))),

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from milepost.api import beacons, machinery, notice_routes, operator_routes, sessions, tasks, viewers
+from milepost.api import beacons, definition_routes, machinery, notice_routes, operator_routes, sessions, tasks, viewers
 from milepost.api.endpoints import Endpoint, Query
 from milepost.wire import answers, commands, operating
 from milepost.wire.events import EventBody
@@ -25,7 +25,9 @@ _REPORT = (
     "EVENT_TYPE_UNKNOWN",
     "BUSINESS_STATUS_UNKNOWN",
     "SCHEMA_UNKNOWN",
+    "DATA_INVALID",
 )
+_DATA = ("OPERATION_UNKNOWN", "CONTEXT_MISMATCH", "SCHEMA_UNKNOWN", "DATA_INVALID")
 
 SERVICE_ROUTES: Final = (
     Endpoint(
@@ -36,7 +38,7 @@ SERVICE_ROUTES: Final = (
         "service",
         {200: answers.TaskOpened, 201: answers.TaskOpened},
         commands.CreateTask,
-        ("IDEMPOTENCY_KEY_CONFLICT", "TASK_ID_TAKEN", "TASK_TYPE_UNKNOWN", "SCHEMA_UNKNOWN", "NOT_FOUND"),
+        ("IDEMPOTENCY_KEY_CONFLICT", "TASK_ID_TAKEN", "TASK_TYPE_UNKNOWN", "NOT_FOUND", *_DATA),
         once=True,
     ),
     Endpoint(
@@ -66,7 +68,7 @@ SERVICE_ROUTES: Final = (
         "service",
         {200: answers.TaskOpened, 201: answers.TaskOpened},
         commands.AddSteps,
-        (*_COMMON, "TASK_FINISHED", "SCHEMA_UNKNOWN", "IDEMPOTENCY_KEY_CONFLICT"),
+        (*_COMMON, "TASK_FINISHED", "IDEMPOTENCY_KEY_CONFLICT", *_DATA),
         once=True,
     ),
     Endpoint(
@@ -166,6 +168,7 @@ SERVICE_ROUTES: Final = (
         {200: operating.SessionsRevoked},
     ),
     *notice_routes.FOR_SERVICES,
+    *definition_routes.FOR_SERVICES,
 )
 
 _LIST = (
@@ -234,6 +237,7 @@ VIEWER_ROUTES: Final = (
         once=True,
     ),
     *notice_routes.FOR_VIEWERS,
+    *definition_routes.FOR_VIEWERS,
     Endpoint(
         "POST",
         "/api/realtime/tickets",

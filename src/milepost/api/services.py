@@ -7,6 +7,7 @@ from msgspec import Struct
 from milepost.clock import Clock
 from milepost.domain.facts import Heartbeat
 from milepost.ports.access import Access
+from milepost.ports.definitions import Definitions
 from milepost.ports.operating import Operating
 from milepost.ports.reading import Reading
 from milepost.ports.storage import Storage
@@ -44,6 +45,7 @@ class Services(Struct, frozen=True):
     reading: Reading
     access: Access
     operating: Operating
+    definitions: Definitions
     clock: Clock
     identities: Identities
     tokens: ExecutionTokens

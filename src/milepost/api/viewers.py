@@ -105,11 +105,12 @@ async def batch_get(request: Request, services: Services) -> Response:
 
 
 async def request_cancel(request: Request, services: Services) -> Response:
-    """Asks for one's own task to be cancelled; administrators may ask for any."""
+    """Asks for one's own task to be cancelled; others may where the task type gives the right to their role."""
     who = await viewer(request, services)
     found = await services.views.detail(who.scope, path_id(request, "task_id"))
-    if found.task.owner_id != who.user_id and not who.scope.everything:
-        raise Rejection("FORBIDDEN", "Only the owner or an administrator may ask for this.")
+    may = services.rulebook.of(found.task).cancel_roles
+    if found.task.owner_id != who.user_id and not may & who.roles:
+        raise Rejection("FORBIDDEN", f"Only the owner or the role {' or '.join(sorted(may)) or 'of nobody'} may ask.")
     body: commands.RequestCancel = await read_json(request, commands.RequestCancel, empty=commands.RequestCancel())
     key = found.task.key
     once = Once.of(key.tenant_id, person(who), idempotency_key(request), (key.task_id, body))

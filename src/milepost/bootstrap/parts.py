@@ -61,6 +61,7 @@ def assemble(settings: Settings, database: Database, ring: KeyRing, clock: Clock
         reading=database.reading,
         access=database.access,
         operating=database.operating,
+        definitions=database.definitions,
         clock=clock,
         identities=Identities(database.access, clock),
         tokens=ExecutionTokens(ring),

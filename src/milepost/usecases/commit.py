@@ -46,4 +46,5 @@ def _wanted(works: Sequence[Work], held: Mapping[TaskKey, TaskState]) -> Wanted:
         events=sorted({key for part in parts for key in part.events}),
         sequences=sorted({key for part in parts for key in part.sequences}, key=repr),
         results=sorted({key for part in parts for key in part.results}),
+        definitions=sorted({one for part in parts for one in part.definitions}),
     )
