@@ -105,6 +105,7 @@ async def test_a_tenant_sees_its_own_and_the_default_definitions_and_never_those
     assert one["document"] == document(taskType="OWN")
 
 
+@pytest.mark.accepts("new definitions never change old tasks")
 async def test_a_task_is_made_under_the_newest_enabled_version_and_never_drifts(service: Stand):
     before, _, _ = await made(service, taskType="LATER")
     await published(service, document(taskType="LATER", version=1))
@@ -186,6 +187,7 @@ async def test_a_context_carries_the_limits_and_event_types_of_its_operation(ser
     assert parse["definitionId"] == told["published"]["definitionId"]
 
 
+@pytest.mark.accepts("only registered schemas; an unknown one never touches state")
 async def test_data_is_taken_only_under_a_registered_schema(service: Stand):
     await published(service, document())
     task, (parse, index), _ = await made(service)
@@ -202,6 +204,7 @@ async def test_data_is_taken_only_under_a_registered_schema(service: Stand):
     assert (shown["task"]["version"], shown["task"]["lifecycleStatus"]) == ("1", "PENDING")
 
 
+@pytest.mark.accepts("only registered schemas; an unknown one never touches state")
 async def test_invalid_data_is_refused_with_its_places_and_touches_nothing(service: Stand):
     await published(service, document())
     task, (parse, _), _ = await made(service)
@@ -219,6 +222,7 @@ async def test_invalid_data_is_refused_with_its_places_and_touches_nothing(servi
     assert bare["accepted"]
 
 
+@pytest.mark.accepts("projections obey their whitelist")
 async def test_nothing_that_is_sensitive_or_not_named_leaves_in_any_projection(service: Stand):
     await published(service, document())
     task, (parse, _), boss = await made(service)
@@ -243,6 +247,7 @@ async def test_nothing_that_is_sensitive_or_not_named_leaves_in_any_projection(s
     assert [text for text in texts if "hunter" in text] == []
 
 
+@pytest.mark.accepts("projections obey their whitelist")
 async def test_a_summary_is_shown_to_each_audience_by_its_own_whitelist(service: Stand):
     await published(service, document())
     task, _, boss = await made(
@@ -365,6 +370,7 @@ async def test_a_type_nobody_defined_is_worded_by_its_lifecycle(service: Stand):
     assert (await service.get("/api/definitions/UNHEARD?version=2", ann)).status_code == 404
 
 
+@pytest.mark.accepts("new definitions never change old tasks")
 async def test_the_wording_of_a_task_is_that_of_its_own_definition(service: Stand):
     before, _, _ = await made(service)
     await published(service, document())

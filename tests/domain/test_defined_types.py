@@ -132,6 +132,7 @@ def test_a_merged_status_is_the_one_the_next_move_starts_from():
 
 
 @pytest.mark.parametrize("code", ["NEVER_HEARD", "QUEUED", "GONE"])
+@pytest.mark.accepts("unregistered business status refused")
 def test_a_code_that_is_unknown_of_another_scope_or_disabled_is_refused(code: str):
     story = Story("a", rules=DEFINED)
     assert refused(story.say("STEP_STARTED", business_status=code)) == "BUSINESS_STATUS_UNKNOWN"

@@ -11,6 +11,7 @@ from milepost.cli.commands import Group
 from milepost.cli.conflicts import conflicts
 from milepost.cli.credentials import credentials
 from milepost.cli.database import database, migrate
+from milepost.cli.definitions import definitions
 from milepost.cli.demo import demo
 from milepost.cli.doctor import doctor
 from milepost.cli.endings import UNAVAILABLE, USED_WRONGLY, Ending
@@ -36,6 +37,7 @@ for _command in (
     tenants,
     credentials,
     session,
+    definitions,
     tasks,
     conflicts,
     watch,

@@ -14,7 +14,8 @@ One program, `milepost`; `python -m milepost` is the same. Made by `scripts/refe
 
 Exit codes: 0 well, 1 found wanting, 2 used wrongly, 3 a part the command depends on is unavailable. Errors are one line
 on standard error. `serve migrate tenants credentials session database doctor` open the database of the
-[settings](settings.md); `tasks conflicts watch` speak HTTP.
+[settings](settings.md); `tasks conflicts notices watch` and
+`definitions apply list export` speak HTTP.
 """
 
 _SETTINGS: Final = """# Settings

@@ -24,7 +24,7 @@ def check(source: Source) -> list[Finding]:
         notes.error("", "the document is empty", "write at least taskType and version")
     if source.value is None:
         return notes.all()
-    if fields.mapping(notes, "", source.value, _FIELDS, needs=("taskType", "version")):
+    if fields.mapping(notes, "", source.value, FIELDS, needs=("taskType", "version")):
         document = fields_of(source.value)
         enabled = frozenset(entries(document.get("optionalLifecycles")))
         check_statuses(notes, document, enabled)
@@ -44,7 +44,7 @@ def _later(_notes: Notes, _path: str, _value: Any) -> None:
     """A section with checks of its own, which need the rest of the document."""
 
 
-_FIELDS: Final[dict[str, Check]] = {
+FIELDS: Final[dict[str, Check]] = {
     "taskType": fields.code,
     "product": fields.code,
     "version": fields.whole(1, 1_000_000),

@@ -92,7 +92,7 @@ def _url(notes: Notes, path: str, value: Any) -> None:
             notes.error(path, f"nothing fills in {{{fields.shown(name)}}}", meant(name, _URL_FIELDS))
 
 
-_FIELDS: Final[dict[str, Check]] = {
+FIELDS: Final[dict[str, Check]] = {
     "code": fields.code,
     "displayName": fields.label,
     "presentation": presentation,
@@ -127,7 +127,7 @@ def check_operations(notes: Notes, document: dict[str, Any], enabled: frozenset[
 
 
 def _checked(notes: Notes, path: str, value: Any) -> None:
-    fields.mapping(notes, path, value, _FIELDS, needs=("code",))
+    fields.mapping(notes, path, value, FIELDS, needs=("code",))
 
 
 def _check_events(notes: Notes, path: str, operation: dict[str, Any], enabled: frozenset[Any]) -> None:

@@ -41,7 +41,7 @@ def _later(_notes: Notes, _path: str, _value: Any) -> None:
     """Checked once the schema itself is known to be one."""
 
 
-_FIELDS: Final[dict[str, Check]] = {
+FIELDS: Final[dict[str, Check]] = {
     "name": _name,
     "description": fields.text,
     "schema": _later,
@@ -66,7 +66,7 @@ def check_schemas(notes: Notes, document: dict[str, Any]) -> None:
 
 
 def _checked(notes: Notes, path: str, value: Any) -> None:
-    fields.mapping(notes, path, value, _FIELDS, needs=("name", "schema"))
+    fields.mapping(notes, path, value, FIELDS, needs=("name", "schema"))
 
 
 def _check_schema(notes: Notes, path: str, schema: Any) -> None:

@@ -33,7 +33,7 @@ def presentation(notes: Notes, path: str, value: Any) -> None:
     fields.mapping(notes, path, value, {"color": fields.token, "icon": fields.token, "texts": _texts})
 
 
-_FIELDS: Final[dict[str, Check]] = {
+FIELDS: Final[dict[str, Check]] = {
     "code": fields.code,
     "displayName": fields.label,
     "lifecycleStatus": fields.one_of(*LIFECYCLES),
@@ -62,7 +62,7 @@ def check_statuses(notes: Notes, document: dict[str, Any], enabled: frozenset[An
 
 
 def _checked(notes: Notes, path: str, value: Any) -> None:
-    fields.mapping(notes, path, value, _FIELDS, needs=("code", "lifecycleStatus", "scope"))
+    fields.mapping(notes, path, value, FIELDS, needs=("code", "lifecycleStatus", "scope"))
 
 
 def _known(said: Any) -> dict[str, str]:

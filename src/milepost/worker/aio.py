@@ -174,6 +174,10 @@ class AsyncStep:
         """The part of the work that begins now."""
         self._reporter.hand_in(self._stream, self._execution.stage(name))
 
+    async def status(self, code: str) -> None:
+        """A business status that the task type's definition registers for steps; it stands until another is said."""
+        self._reporter.hand_in(self._stream, self._execution.status(code))
+
     async def message(self, text: str) -> None:
         """A line for people."""
         self._reporter.hand_in(self._stream, self._execution.message(text))

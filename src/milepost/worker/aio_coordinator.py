@@ -9,7 +9,7 @@ import httpx
 from milepost.clock import Clock, SystemClock
 from milepost.ports.http import Outcome, Request
 from milepost.wire.views import TaskView
-from milepost.worker.commands import Call, Commands, Opened, Plan, Result, State, failure, success
+from milepost.worker.commands import Call, Commands, Opened, Plan, Result, State, failure, success, worded
 from milepost.worker.context import Context
 from milepost.worker.coordinator import creation, opening, recovered
 from milepost.worker.errors import StepError
@@ -100,9 +100,20 @@ class AsyncTask:
         """The task's id."""
         return self.view.id
 
-    async def complete(self, *, result: Result | None = None, message: str | None = None) -> None:
-        """Ends the task as succeeded."""
-        await self._report("TASK_COMPLETED", success(result, message))
+    async def complete(
+        self,
+        *,
+        result: Result | None = None,
+        message: str | None = None,
+        status: str | None = None,
+        summary: tuple[str, Any] | None = None,
+    ) -> None:
+        """Ends the task as succeeded; `status` and `summary` (schema, value) are those its definition registers."""
+        await self._report("TASK_COMPLETED", success(result, message) | worded(status, summary))
+
+    async def status(self, code: str, *, summary: tuple[str, Any] | None = None) -> None:
+        """Changes the task's business status inside its lifecycle; `summary` is (schema, value)."""
+        await self._report("TASK_STATUS_CHANGED", worded(code, summary))
 
     async def fail(self, error: StepError, *, step_id: str | None = None) -> None:
         """Ends the task as failed; `step_id` names the step that failed it."""

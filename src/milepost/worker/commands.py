@@ -200,6 +200,12 @@ def success(result: Result | None, message: str | None) -> dict[str, Any]:
     return {"resultRef": result, "message": clean_or_none(message, MESSAGE)}
 
 
+def worded(status: str | None, summary: tuple[str, Any] | None) -> dict[str, Any]:
+    """What a task fact says in the words of its definition."""
+    data = None if summary is None else {"schema": summary[0], "value": summary[1]}
+    return {"businessStatus": status, "data": data}
+
+
 def _task(task_id: str) -> str:
     return f"{TASKS}/{quote(task_id)}"
 

@@ -9,7 +9,7 @@ import httpx
 from milepost.clock import Clock, SystemClock
 from milepost.ports.http import Outcome, Request
 from milepost.wire.views import TaskView
-from milepost.worker.commands import Call, Commands, Opened, Plan, Result, State, failure, planned, success
+from milepost.worker.commands import Call, Commands, Opened, Plan, Result, State, failure, planned, success, worded
 from milepost.worker.context import Context
 from milepost.worker.errors import StepError
 from milepost.worker.ids import ours, theirs
@@ -101,9 +101,20 @@ class Task:
         """The task's id."""
         return self.view.id
 
-    def complete(self, *, result: Result | None = None, message: str | None = None) -> None:
-        """Ends the task as succeeded."""
-        self._report("TASK_COMPLETED", success(result, message))
+    def complete(
+        self,
+        *,
+        result: Result | None = None,
+        message: str | None = None,
+        status: str | None = None,
+        summary: tuple[str, Any] | None = None,
+    ) -> None:
+        """Ends the task as succeeded; `status` and `summary` (schema, value) are those its definition registers."""
+        self._report("TASK_COMPLETED", success(result, message) | worded(status, summary))
+
+    def status(self, code: str, *, summary: tuple[str, Any] | None = None) -> None:
+        """Changes the task's business status inside its lifecycle; `summary` is (schema, value)."""
+        self._report("TASK_STATUS_CHANGED", worded(code, summary))
 
     def fail(self, error: StepError, *, step_id: str | None = None) -> None:
         """Ends the task as failed; `step_id` names the step that failed it."""

@@ -207,6 +207,10 @@ class Step:
         """The part of the work that begins now."""
         self._say(self._execution.stage(name))
 
+    def status(self, code: str) -> None:
+        """A business status that the task type's definition registers for steps; it stands until another is said."""
+        self._say(self._execution.status(code))
+
     def message(self, text: str) -> None:
         """A line for people."""
         self._say(self._execution.message(text))

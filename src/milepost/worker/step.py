@@ -56,6 +56,10 @@ class Execution:
         """The report of a new stage."""
         return Report("STEP_PROGRESS", {"stage": clean(name, STAGE)}, merge=True)
 
+    def status(self, code: str) -> Report:
+        """The report of a business status of the task type's definition."""
+        return Report("STEP_PROGRESS", {"businessStatus": clean(code, 128)}, merge=True)
+
     def message(self, text: str) -> Report:
         """The report of a line for people; the last one also stands at the end."""
         self._message = clean(text)
