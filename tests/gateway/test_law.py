@@ -10,10 +10,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from milepost.domain.state import TaskKey
+from milepost.domain.rules import TaskRules
+from milepost.domain.state import Task, TaskKey
 from milepost.gateway.limits import StreamLimits
 from milepost.ports.reading import Filters, Scope
-from milepost.wire.views import step_view, task_view
+from milepost.usecases.rulebook import Rulebook
+from milepost.wire.views import Projection, step_view, task_view
 from tests.gateway.browser import Browser, Closed, Refused
 from tests.gateway.store import Store, steady
 from tests.gateway.world import World, world
@@ -74,22 +76,29 @@ class Watcher:
         if self.store.owes:
             self.store.load(await self.snapshot())
 
+    async def _rules(self, task: Task) -> TaskRules:
+        book = Rulebook(definitions=self.w.storage.definitions)
+        await book.load((task,))
+        return book.of(task)
+
+    def _projection(self, task: Task) -> Projection:
+        return "USER_SUMMARY" if task.owner_id == self.user else "PROJECT_BROADCAST"
+
     async def snapshot(self) -> dict[str, Any]:
         reading = self.w.storage.reading
         now = self.w.clock.now()
         if self.task is not None:
             found = await reading.snapshot(TaskKey("t", self.task))
             assert found is not None
-            view = msgspec.to_builtins(task_view(found.task, now, projection="TASK_DETAIL"))
-            view["steps"] = msgspec.to_builtins([step_view(step, now) for step in found.steps])
+            rules = await self._rules(found.task)
+            view = msgspec.to_builtins(task_view(found.task, now, rules, projection="TASK_DETAIL"))
+            view["steps"] = msgspec.to_builtins([step_view(step, now, rules) for step in found.steps])
             tasks = [] if found.task.deleted_at else [view]
             return {"epoch": found.epoch, "cursor": f"{found.epoch}:{found.cursor}", "tasks": tasks}
         owner = self.user if self.path == "/api/stream" else ""
         page = await reading.page(Scope("t", owner, frozenset(self.projects)), Filters(), None, 1_000)
         tasks = [
-            msgspec.to_builtins(
-                task_view(task, now, projection="USER_SUMMARY" if task.owner_id == self.user else "PROJECT_BROADCAST")
-            )
+            msgspec.to_builtins(task_view(task, now, await self._rules(task), projection=self._projection(task)))
             for task in page.tasks
         ]
         return {"epoch": page.epoch, "cursor": f"{page.epoch}:{page.cursor}", "tasks": tasks}
