@@ -126,11 +126,14 @@ DEFINITION = {
     "taskType": "JOB",
     "version": 1,
     "summarySchema": "job.summary.v1",
-    "projections": {"USER_SUMMARY": ["/pages"], "TASK_DETAIL": ["/pages"]},
+    "projections": {"USER_SUMMARY": ["/pages", "/text"], "TASK_DETAIL": ["/pages", "/text"]},
     "schemas": [
         {
             "name": "job.summary.v1",
-            "schema": {"type": "object", "properties": {"pages": {"type": "integer"}, "secret": {"type": "integer"}}},
+            "schema": {
+                "type": "object",
+                "properties": {"pages": {"type": "integer"}, "text": {"type": "string"}, "secret": {"type": "integer"}},
+            },
         }
     ],
 }
@@ -179,7 +182,7 @@ class Book:
         return await self.commit(tenant, [(task, work)])
 
     async def _defined(self) -> TaskRules:
-        """The rules of a published definition, which shows one field of the summary and keeps the rest back."""
+        """The rules of a published definition, which shows two fields of the summary and keeps the rest back."""
         heading = Published("", "", "JOB", 1, "job-1", True, "somebody", 0)
         await self.storage.definitions.publish(heading, msgspec.json.encode(DEFINITION), 0)
         return compiled(msgspec.convert(DEFINITION, Document), heading.definition_id)
