@@ -267,7 +267,7 @@ def test_reporting_goes_on_over_the_servers_death_and_never_stops_the_work(tmp_p
 SCRIPT = """
 import os, sys
 from milepost.worker import Context, Reporter
-reporter = Reporter(sys.argv[1], credential=sys.argv[2], flush_timeout=1)
+reporter = Reporter(sys.argv[1], credential=sys.argv[2], flush_timeout=0)
 first, second = (Context.from_json(text) for text in sys.argv[3:])
 with reporter.step(first):
     pass

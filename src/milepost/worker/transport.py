@@ -1,5 +1,9 @@
 """Carries requests with httpx, and turns every way to fail into a value."""
 
+# Looking up a host name imports this one, in the sender's thread. A fork at that moment would leave the import locked
+# in the child for ever, and nothing it reports would go out; so it is here before any sender starts.
+import encodings.idna  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
 import httpx
 
 from milepost.ports.http import Outcome, Reply, Request, Unreachable
